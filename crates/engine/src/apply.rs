@@ -1,0 +1,194 @@
+//! Folding one event into a state. The only place where a state changes.
+
+use crate::state::{Ask, Call, CallState, Child, Session, ThreadState};
+use entourage_model::{CallId, Event, Message, Outcome, Posted, RunId, Side, ThreadId, Timestamp, Usage, Wait};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Takes the event in. Every event that a journal can hold is accepted in any state, so that a fold never fails.
+pub fn apply(state: &mut ThreadState, event: &Event) {
+    state.seq += 1;
+    match event {
+        // A journal has one of these, and it made the state.
+        Event::Started(_) => {}
+        Event::SessionStarted { deadline, acting } => {
+            state.session = Some(Session::new(state.transcript.len(), *deadline, *acting));
+        }
+        Event::Posted(posted) => accept(state, posted),
+        Event::Answered { message, usage } => answer(state, message, *usage),
+        Event::CallStarted { call } => set_call(state, call, CallState::Started),
+        Event::CallEnded { message, outcome } => end_call(state, message, *outcome),
+        Event::ChildStarted(link) => {
+            state.children.insert(link.thread, Child::new(link));
+            state.children_live += 1;
+            wait_for(state, link.thread, &link.wait);
+        }
+        Event::ChildAsked { child, run, wait } => ask_child(state, *child, run, wait),
+        Event::ChildEnded { child, run, outcome } => end_child(state, *child, run, *outcome),
+        Event::ChildCancelled { child } => {
+            if let Some(child) = state.children.get_mut(child) {
+                child.muted = true;
+            }
+        }
+        Event::ChildTerminated { child } => terminate_child(state, *child),
+        Event::ChildReported { child, status } => {
+            if let Some(child) = state.children.get_mut(child) {
+                child.status.clone_from(status);
+            }
+        }
+        Event::RunCancelled { run } => {
+            if let Some(session) = &mut state.session {
+                session.asks.retain(|ask| ask.run != *run);
+            }
+        }
+        Event::TurnEnded { next, .. } => hand_over(state, *next),
+        Event::SessionEnded(end) => {
+            state.session = None;
+            state.rest = end.rest;
+        }
+        Event::Terminated { at } => {
+            state.session = None;
+            state.terminated = Some(*at);
+        }
+    }
+}
+
+impl Session {
+    fn new(first: usize, deadline: Timestamp, acting: Side) -> Self {
+        Self {
+            first,
+            turn_first: first,
+            deadline,
+            asks: Vec::new(),
+            acting,
+            turns: 0,
+            steps: [0; 2],
+            answer: None,
+            calls: Vec::new(),
+            places: BTreeMap::new(),
+            open: 0,
+            unstarted: 0,
+            waiting: 0,
+            last_text: None,
+        }
+    }
+}
+
+impl Child {
+    fn new(link: &entourage_model::ChildLink) -> Self {
+        Self {
+            run: Some((link.run.clone(), link.wait.clone())),
+            link: link.clone(),
+            muted: false,
+            status: "running".to_owned(),
+            terminated: false,
+        }
+    }
+}
+
+fn accept(state: &mut ThreadState, posted: &Posted) {
+    state.transcript.push(Arc::new(posted.message.clone()));
+    let Some(session) = &mut state.session else { return };
+    if let Some(run) = &posted.run {
+        session.asks.push(Ask { run: run.clone(), reply_to: posted.reply_to.clone() });
+    }
+}
+
+fn answer(state: &mut ThreadState, message: &Message, usage: Usage) {
+    let message = Arc::new(message.clone());
+    state.usage += usage;
+    state.transcript.push(Arc::clone(&message));
+    let Some(session) = &mut state.session else { return };
+    session.steps[session.acting as usize] += 1;
+    session.calls = message.tool_calls.iter().map(|call| Call { call: call.clone(), state: CallState::Asked }).collect();
+    session.places = message.tool_calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
+    session.open = session.calls.len();
+    session.unstarted = session.calls.len();
+    session.waiting = 0;
+    if !message.content.trim().is_empty() {
+        session.last_text = Some(Arc::clone(&message));
+    }
+    session.answer = Some(message);
+}
+
+/// Moves an open call; an ended one stays as it is.
+fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
+    let Some(session) = &mut state.session else { return };
+    let Some(place) = session.open_call(id) else { return };
+    match session.calls[place].state {
+        CallState::Asked => session.unstarted -= 1,
+        CallState::Waiting(_) => session.waiting -= 1,
+        CallState::Started | CallState::Ended(_) => {}
+    }
+    match to {
+        CallState::Waiting(_) => session.waiting += 1,
+        CallState::Ended(_) => session.open -= 1,
+        CallState::Asked | CallState::Started => {}
+    }
+    session.calls[place].state = to;
+}
+
+fn end_call(state: &mut ThreadState, message: &Message, outcome: Outcome) {
+    state.transcript.push(Arc::new(message.clone()));
+    if let Some(id) = &message.tool_call_id {
+        set_call(state, id, CallState::Ended(outcome));
+    }
+}
+
+fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {
+    if let Wait::Call(call) = wait {
+        set_call(state, call, CallState::Waiting(child));
+    }
+}
+
+fn ask_child(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
+    let Some(known) = state.children.get_mut(&child) else { return };
+    if known.run.is_none() {
+        state.children_live += 1;
+    }
+    known.run = Some((run.clone(), wait.clone()));
+    known.muted = false;
+    "running".clone_into(&mut known.status);
+    wait_for(state, child, wait);
+}
+
+fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Outcome) {
+    let Some(known) = state.children.get_mut(&child) else { return };
+    if !known.run.as_ref().is_some_and(|(current, _)| current == run) {
+        return;
+    }
+    known.run = None;
+    state.children_live -= 1;
+    let word = if outcome == Outcome::Failed { "failed" } else { "idle" };
+    word.clone_into(&mut known.status);
+    // A child that cannot be written to again is over: its thread keeps the history.
+    if !known.link.resumable {
+        state.children.remove(&child);
+    }
+}
+
+fn terminate_child(state: &mut ThreadState, child: ThreadId) {
+    let Some(known) = state.children.get_mut(&child) else { return };
+    if known.run.take().is_some() {
+        state.children_live -= 1;
+    }
+    known.terminated = true;
+    "terminated".clone_into(&mut known.status);
+    if !known.link.resumable {
+        state.children.remove(&child);
+    }
+}
+
+fn hand_over(state: &mut ThreadState, next: Side) {
+    let turn_first = state.transcript.len();
+    let Some(session) = &mut state.session else { return };
+    session.turns += 1;
+    session.turn_first = turn_first;
+    session.acting = next;
+    session.answer = None;
+    session.calls.clear();
+    session.places.clear();
+    session.open = 0;
+    session.unstarted = 0;
+    session.waiting = 0;
+}

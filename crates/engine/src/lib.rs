@@ -1,0 +1,17 @@
+//! The rules of a thread: pure decisions over a journal.
+//!
+//! `step` turns an input into a decision and applies it to the state; `apply` folds one event into a state.
+//! Nothing here awaits, reads a clock or draws a random number: the moment and the seed come in with the cue.
+
+mod apply;
+mod context;
+mod dialect;
+mod offer;
+mod state;
+mod step;
+
+pub use apply::apply;
+pub use context::request;
+pub use offer::{World, offered};
+pub use state::{Call, CallState, Child, Session, ThreadState};
+pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};

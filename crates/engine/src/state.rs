@@ -1,0 +1,178 @@
+//! What a thread is at one moment: the fold of its journal.
+
+use entourage_model::{
+    CallId, ChildLink, Communication, Event, Message, Name, Outcome, RegistryEntry, ReplyTo, Rest, RunId, Side,
+    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, Wait,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadState {
+    pub started: Started,
+    /// The agent at work, which a handoff may change.
+    pub agent: Name,
+    /// How many events were folded in.
+    pub seq: u64,
+    pub transcript: Vec<Arc<Message>>,
+    /// What is being worked on; nothing while the thread rests.
+    pub session: Option<Session>,
+    pub rest: Rest,
+    pub children: BTreeMap<ThreadId, Child>,
+    /// Children with a run that has not ended.
+    pub children_live: u32,
+    pub usage: Usage,
+    pub terminated: Option<Timestamp>,
+}
+
+/// The turns from a message until a terminal binding or a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Where in the transcript it begins.
+    pub first: usize,
+    /// Where in the transcript the current turn begins.
+    pub turn_first: usize,
+    pub deadline: Timestamp,
+    /// The runs that this session answers, and whom.
+    pub asks: Vec<Ask>,
+    pub acting: Side,
+    pub turns: u32,
+    pub steps: [u32; 2],
+    /// The acting side's last answer in this turn.
+    pub answer: Option<Arc<Message>>,
+    /// The calls of that answer, in call order.
+    pub calls: Vec<Call>,
+    /// Where each of them stands.
+    pub places: BTreeMap<CallId, usize>,
+    /// How many of `calls` have no result.
+    pub open: usize,
+    /// How many of `calls` are tools that were not asked to run yet.
+    pub unstarted: usize,
+    /// How many of `calls` wait for a child.
+    pub waiting: usize,
+    /// The last text that any side said.
+    pub last_text: Option<Arc<Message>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    pub run: RunId,
+    pub reply_to: Option<ReplyTo>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub call: ToolCall,
+    pub state: CallState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallState {
+    /// Nothing was recorded of it; a pure tool may be running.
+    Asked,
+    /// Recorded before it began: if its process dies, nobody knows what became of it.
+    Started,
+    /// Waits for this child's ending.
+    Waiting(ThreadId),
+    Ended(Outcome),
+}
+
+/// A child as its parent knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Child {
+    pub link: ChildLink,
+    /// The run in progress and whether a call waits for it.
+    pub run: Option<(RunId, Wait)>,
+    /// Its run was asked to end: the ending is no news.
+    pub muted: bool,
+    /// A word or the child's own text.
+    pub status: String,
+    pub terminated: bool,
+}
+
+impl ThreadState {
+    /// The state after the first event; nothing else can come first.
+    pub fn born(event: &Event) -> Option<Self> {
+        let Event::Started(started) = event else { return None };
+        Some(Self {
+            started: started.clone(),
+            agent: started.agent.clone(),
+            seq: 1,
+            transcript: Vec::new(),
+            session: None,
+            rest: Rest::Idle,
+            children: BTreeMap::new(),
+            children_live: 0,
+            usage: Usage::default(),
+            terminated: None,
+        })
+    }
+
+    pub fn id(&self) -> ThreadId {
+        self.started.thread
+    }
+
+    /// What the thread's row says once this state is durable. `Running` means that effects are in flight.
+    pub fn status(&self) -> ThreadStatus {
+        if self.terminated.is_some() {
+            return ThreadStatus::Terminated;
+        }
+        match &self.session {
+            Some(session) if session.waits_for_children_only() => ThreadStatus::Waiting,
+            Some(_) => ThreadStatus::Running,
+            None => match self.rest {
+                Rest::Idle => ThreadStatus::Idle,
+                Rest::Done => ThreadStatus::Done,
+                Rest::Failed => ThreadStatus::Failed,
+            },
+        }
+    }
+
+    /// When the thread must be looked at again even if nothing arrives.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.session.as_ref().map(|session| session.deadline)
+    }
+
+    /// The children that people and models are shown: those that can be written to, and background ones at work.
+    pub fn registry(&self) -> impl Iterator<Item = RegistryEntry> {
+        self.children
+            .values()
+            .filter(|child| child.link.resumable || (!child.link.blocking && child.run.is_some()))
+            .map(|child| child.entry())
+    }
+}
+
+impl Session {
+    pub fn waits_for_children_only(&self) -> bool {
+        self.open > 0 && self.open == self.waiting
+    }
+
+    /// The open call of this id.
+    pub fn open_call(&self, id: &CallId) -> Option<usize> {
+        let place = *self.places.get(id)?;
+        (!matches!(self.calls[place].state, CallState::Ended(_))).then_some(place)
+    }
+}
+
+impl Child {
+    fn entry(&self) -> RegistryEntry {
+        RegistryEntry {
+            reference: self.link.thread,
+            name: self.link.agent.clone(),
+            title: None,
+            description: self.link.description.clone(),
+            resumable: self.link.resumable,
+            blocking: self.link.blocking,
+            thread_name: self.link.given_name.clone(),
+            spawn_group_id: None,
+            created_at: self.link.at,
+            status: self.status.clone(),
+            parent_communication: self.link.communication,
+        }
+    }
+
+    /// Whether its endings reach the parent by themselves.
+    pub fn speaks(&self) -> bool {
+        self.link.communication == Communication::Implicit
+    }
+}

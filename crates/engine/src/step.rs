@@ -1,0 +1,197 @@
+//! One input in, one decision out.
+
+mod child;
+mod end;
+mod model;
+mod timer;
+mod tool;
+
+use crate::apply::apply;
+use crate::offer::World;
+use crate::state::ThreadState;
+use entourage_model::{
+    CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Role, ThreadId, Timestamp, ToolCall, Usage,
+    Write,
+};
+use child::Return;
+use std::collections::VecDeque;
+
+/// An input with the moment at which it is decided and a number that nobody could guess.
+#[derive(Debug)]
+pub struct Cue {
+    pub now: Timestamp,
+    pub seed: u64,
+    pub input: Input,
+}
+
+#[derive(Debug)]
+pub enum Input {
+    /// The thread was taken up: whatever was in flight before is lost.
+    Resumed,
+    /// Something new lies in the mail.
+    Mail,
+    /// The model call has ended, or every attempt at it has failed for the reason given.
+    Answered(Result<ModelAnswer, String>),
+    ToolEnded { call: CallId, outcome: Outcome, text: String },
+    /// Time has passed.
+    Tick,
+    /// Working on this thread broke the program. With `bury`, what lies in the mail is to blame.
+    Broke { reason: String, bury: bool },
+}
+
+/// The part of a thread's queue that this process holds. What a decision consumes leaves it.
+pub type Mail = VecDeque<Letter>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Letter {
+    pub number: u64,
+    pub item: Item,
+}
+
+/// What to make durable, all at once, and what to do then: in that order, always.
+#[derive(Debug, Default, PartialEq)]
+pub struct Decision {
+    pub events: Vec<Event>,
+    pub writes: Vec<Write>,
+    pub consumed: Vec<u64>,
+    pub buried: Vec<u64>,
+    pub effects: Vec<Effect>,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    /// Safe to repeat: may begin before the decision is durable.
+    CallModel(Box<ModelRequest>),
+    /// May begin before the decision is durable only if its tool is pure.
+    CallTool { call: ToolCall, key: String },
+    /// Ends every model and tool call of this thread that is in flight.
+    Abort,
+}
+
+impl Decision {
+    /// Adds a decision that was made behind this one, so that both become durable together.
+    pub fn append(&mut self, mut later: Self) {
+        self.events.append(&mut later.events);
+        self.writes.append(&mut later.writes);
+        self.consumed.append(&mut later.consumed);
+        self.buried.append(&mut later.buried);
+        // What was in flight before the abort is not to begin at all.
+        if later.effects.contains(&Effect::Abort) {
+            self.effects.clear();
+        }
+        self.effects.append(&mut later.effects);
+    }
+
+    /// Nothing to make durable.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.writes.is_empty() && self.consumed.is_empty() && self.buried.is_empty()
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.events.iter().fold(Usage::default(), |mut sum, event| {
+            if let Event::Answered { usage, .. } = event {
+                sum += *usage;
+            }
+            sum
+        })
+    }
+}
+
+/// Decides, and applies the decision to `state` and `mail`.
+///
+/// If the decision cannot be made durable, both must be thrown away: they are ahead of the journal.
+pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cue) -> Decision {
+    let ids = Ids::new(cue.now, cue.seed);
+    let mut desk = Desk { world, state, mail, now: cue.now, ids, settled: false, out: Decision::default() };
+    match cue.input {
+        Input::Resumed => desk.resume(),
+        Input::Mail => {}
+        Input::Answered(answer) => desk.answered(answer),
+        Input::ToolEnded { call, outcome, text } => desk.tool_ended(&call, outcome, text),
+        Input::Tick => desk.tick(),
+        Input::Broke { reason, bury } => desk.broke(&reason, bury),
+    }
+    desk.sort_mail();
+    desk.go_on();
+    desk.out
+}
+
+/// One decision in the making.
+struct Desk<'a> {
+    world: &'a World<'a>,
+    state: &'a mut ThreadState,
+    mail: &'a mut Mail,
+    now: Timestamp,
+    ids: Ids,
+    /// The last open call got its result in this step, so the acting side can go on.
+    settled: bool,
+    out: Decision,
+}
+
+impl Desk<'_> {
+    fn emit(&mut self, event: Event) {
+        apply(self.state, &event);
+        self.out.events.push(event);
+    }
+
+    fn deliver(&mut self, to: ThreadId, item: Item) {
+        self.out.writes.push(Write::Deliver { to, item: Box::new(item) });
+    }
+
+    fn message(&mut self, role: Role, content: impl Into<String>) -> Message {
+        Message::new(self.ids.message(), role, content, self.now)
+    }
+
+    /// Begins again what was in flight when the thread was last held.
+    fn resume(&mut self) {
+        let Some(session) = &self.state.session else { return };
+        if session.open == 0 {
+            self.advance();
+        } else {
+            self.resume_calls();
+        }
+    }
+
+    /// Acts on everything but messages; those wait for the next step.
+    fn sort_mail(&mut self) {
+        let waiting = std::mem::take(self.mail);
+        for letter in waiting {
+            if letter.item.is_message() && self.state.terminated.is_none() {
+                self.mail.push_back(letter);
+            } else {
+                self.out.consumed.push(letter.number);
+                self.act(letter.item);
+            }
+        }
+    }
+
+    fn act(&mut self, item: Item) {
+        match item {
+            // Only a terminated thread acts on a message: it will never be answered.
+            Item::Message(posted) => self.refuse(&posted),
+            Item::ChildEnded { child, run, call, ending, quiet } => {
+                self.child_ended(child, &Return { run, call, ending, quiet });
+            }
+            Item::ChildTerminated { child, run, call } => self.child_terminated(child, run, call.as_ref()),
+            Item::ChildReported { child, status } => {
+                if self.state.children.contains_key(&child) {
+                    self.emit(Event::ChildReported { child, status });
+                }
+            }
+            Item::Cancel { run } => self.cancel(&run),
+            Item::Stop => self.stop(),
+            Item::Terminate => self.terminate(),
+        }
+    }
+
+    /// What follows once the input and the mail are dealt with.
+    fn go_on(&mut self) {
+        if std::mem::take(&mut self.settled) && self.state.session.as_ref().is_some_and(|session| session.open == 0) {
+            self.advance();
+        }
+        // A session that ends while messages wait is followed by the next one at once.
+        while self.state.session.is_none() && self.state.terminated.is_none() && !self.mail.is_empty() {
+            self.start_session();
+        }
+    }
+}

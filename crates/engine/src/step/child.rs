@@ -1,0 +1,208 @@
+//! Deciding about children: starting them, writing to them, and taking their endings.
+
+use super::Desk;
+use crate::dialect::standard::{self, Refusal, Wish};
+use crate::state::CallState;
+use entourage_model::{
+    CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread, Outcome, Posted,
+    ReplyTo, Role, RunId, Started, ThreadId, ToolCall, Wait, Write,
+};
+use serde_json::{Value, json};
+
+/// What comes back from a child at the end of a run.
+pub(super) struct Return {
+    pub(super) run: RunId,
+    pub(super) call: Option<CallId>,
+    pub(super) ending: Ending,
+    pub(super) quiet: bool,
+}
+
+impl Desk<'_> {
+    pub(super) fn grant(&mut self, call: &ToolCall, wish: Wish<'_>) {
+        match wish {
+            Wish::Spawn { entry, message, name } => {
+                let entry = entry.clone();
+                match self.may_spawn(&entry) {
+                    Ok(()) => self.spawn(call, &entry, message, name),
+                    Err(refusal) => self.end_call(call, Outcome::Failed, refusal.text()),
+                }
+            }
+            Wish::Send { child, message } => self.send(call, child, message),
+        }
+    }
+
+    fn may_spawn(&self, entry: &ChildEntry) -> Result<(), Refusal> {
+        let limits = self.world.limits;
+        if self.state.started.depth >= limits.depth {
+            let text = format!("subagents may lie at most {} levels deep; do this work yourself", limits.depth);
+            return Err(Refusal::new("depth_limit_reached", text).with("max", json!(limits.depth)));
+        }
+        if self.state.children_live >= limits.children_live {
+            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
+        }
+        let spawned = self.out.writes.iter().filter(|write| matches!(write, Write::Spawn(_))).count();
+        if spawned as u64 >= u64::from(self.world.tree_left) {
+            return Err(self.full("children_total", limits.children_total, "no more can be started in this tree"));
+        }
+        let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
+        if let Some(max) = instances_max {
+            let instances = self.state.children.values().filter(|c| c.link.agent == entry.agent && !c.terminated);
+            if instances.count() as u64 >= u64::from(max) {
+                return Err(self.full("maxInstances", max, "write to one of them with `subagent_message` instead"));
+            }
+        }
+        Ok(())
+    }
+
+    fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
+        let live = self.state.children.values().filter(|child| child.run.is_some() || child.link.resumable);
+        let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
+        let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
+        Refusal::new("subagent_limit_reached", text)
+            .with("cap", json!(cap))
+            .with("max", json!(max))
+            .with("references", Value::Array(references))
+    }
+
+    fn spawn(&mut self, call: &ToolCall, entry: &ChildEntry, message: String, given_name: Option<String>) {
+        let Some(agent) = self.world.team.agent(&entry.agent) else {
+            let refusal = Refusal::new("subagent_arguments_invalid", format!("there is no agent `{}`", entry.agent));
+            return self.end_call(call, Outcome::Failed, refusal.text());
+        };
+        let (thread, run) = (self.ids.thread(), self.ids.run());
+        let wait = if entry.blocking { Wait::Call(call.id.clone()) } else { Wait::Background };
+        let link = ChildLink {
+            thread,
+            run: run.clone(),
+            wait,
+            agent: entry.agent.clone(),
+            description: agent.pitch().to_owned(),
+            given_name: given_name.clone(),
+            resumable: entry.resumable.is_some(),
+            blocking: entry.blocking,
+            communication: entry.resumable.as_ref().map_or(Communication::Implicit, |r| r.communication),
+            at: self.now,
+        };
+        let new = self.new_thread(&link, entry, message);
+        self.out.writes.push(Write::Spawn(Box::new(new)));
+        self.emit(Event::ChildStarted(Box::new(link)));
+        if !entry.blocking {
+            self.end_call(call, Outcome::Done, standard::accepted(thread));
+        }
+    }
+
+    fn new_thread(&mut self, link: &ChildLink, entry: &ChildEntry, message: String) -> NewThread {
+        let me = &self.state.started;
+        let started = Started {
+            thread: link.thread,
+            agent: link.agent.clone(),
+            bundle: me.bundle,
+            parent: Some(me.thread),
+            root: me.root,
+            depth: me.depth + 1,
+            resumable: link.resumable,
+            receives: entry.resumable.as_ref().map(|resumable| resumable.receives),
+            user_id: me.user_id.clone(),
+            at: self.now,
+        };
+        let run = self.new_run(link.thread, &link.run, link.agent.clone(), &message);
+        let posted = self.posted(message, &link.run, &link.wait);
+        NewThread {
+            id: link.thread,
+            parent: started.parent,
+            root: started.root,
+            depth: started.depth,
+            agent: started.agent.clone(),
+            bundle: started.bundle,
+            user_id: started.user_id.clone(),
+            tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
+            events: vec![Event::Started(started)],
+            items: vec![Item::Message(posted)],
+            run: Some(run),
+        }
+    }
+
+    fn new_run(&self, thread: ThreadId, run: &RunId, agent: entourage_model::Name, request: &str) -> NewRun {
+        NewRun { id: run.clone(), thread, parent: Some(self.state.id()), agent, request: request.to_owned() }
+    }
+
+    fn posted(&mut self, message: String, run: &RunId, wait: &Wait) -> Posted {
+        let call = match wait {
+            Wait::Call(call) => Some(call.clone()),
+            Wait::Background => None,
+        };
+        let reply_to = Some(ReplyTo { thread: self.state.id(), call });
+        Posted { message: self.message(Role::User, message), run: Some(run.clone()), reply_to, delivers: None }
+    }
+
+    fn send(&mut self, call: &ToolCall, child: ThreadId, message: String) {
+        let Some(known) = self.state.children.get(&child) else { return };
+        let (agent, blocking) = (known.link.agent.clone(), known.link.blocking);
+        if let Some((_, Wait::Call(_))) = &known.run {
+            let refusal = Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call"));
+            return self.end_call(call, Outcome::Failed, refusal.text());
+        }
+        let run = self.ids.run();
+        let wait = if blocking { Wait::Call(call.id.clone()) } else { Wait::Background };
+        let row = self.new_run(child, &run, agent, &message);
+        self.out.writes.push(Write::NewRun(row));
+        let posted = self.posted(message, &run, &wait);
+        self.deliver(child, Item::Message(posted));
+        self.emit(Event::ChildAsked { child, run, wait });
+        if !blocking {
+            self.end_call(call, Outcome::Done, format!("The message was queued. Reference: {child}"));
+        }
+    }
+
+    /// A child's run is over: its call is answered, or its message queued.
+    pub(super) fn child_ended(&mut self, child: ThreadId, back: &Return) {
+        let Some(known) = self.state.children.get(&child) else { return };
+        let (muted, speaks, wait) = (known.muted, known.speaks(), known.run.clone());
+        let answer = standard::answer(known, &back.ending);
+        let outcome = back.ending.outcome;
+        self.emit(Event::ChildEnded { child, run: back.run.clone(), outcome });
+        let delivered = Write::DeliveredRun { run: back.run.clone() };
+        if let Some(call) = back.call.as_ref().and_then(|call| self.waiting_call(child, call)) {
+            self.out.writes.push(delivered);
+            return self.end_call(&call, outcome, answer);
+        }
+        // A call that was waiting and is not any more was answered when its turn was stopped.
+        let stopped = matches!(&wait, Some((current, Wait::Call(_))) if *current == back.run);
+        if muted || stopped || back.quiet {
+            self.out.writes.push(delivered);
+        } else if speaks {
+            self.queue_news(child, back);
+        }
+    }
+
+    fn waiting_call(&self, child: ThreadId, call: &CallId) -> Option<ToolCall> {
+        let session = self.state.session.as_ref()?;
+        let call = &session.calls[session.open_call(call)?];
+        (call.state == CallState::Waiting(child)).then(|| call.call.clone())
+    }
+
+    /// Puts the ending into this thread's own queue, behind what waits there.
+    fn queue_news(&mut self, child: ThreadId, back: &Return) {
+        let mut message: Message = self.message(Role::User, standard::news(child, &back.ending));
+        message.silent = true;
+        message.metadata.insert("subagent_id".to_owned(), json!(child));
+        message.attachments.clone_from(&back.ending.attachments);
+        let posted = Posted { message, run: None, reply_to: None, delivers: Some(back.run.clone()) };
+        self.deliver(self.state.id(), Item::Message(posted));
+    }
+
+    pub(super) fn child_terminated(&mut self, child: ThreadId, run: Option<RunId>, call: Option<&CallId>) {
+        if !self.state.children.contains_key(&child) {
+            return;
+        }
+        let waiting = call.and_then(|call| self.waiting_call(child, call));
+        self.emit(Event::ChildTerminated { child });
+        if let Some(run) = run {
+            self.out.writes.push(Write::DeliveredRun { run });
+        }
+        if let Some(call) = waiting {
+            let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
+            self.end_call(&call, Outcome::Cancelled, refusal.text());
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Deciding about endings: turns, sessions, cancelling, stopping, terminating.
+
+use super::{Desk, Effect};
+use crate::state::{Ask, CallState};
+use entourage_model::{
+    Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Wait, Write,
+};
+
+impl Desk<'_> {
+    /// The acting side is done: the other side is next, or the session is over.
+    pub(super) fn end_turn(&mut self, stop: Stop) {
+        let Some(session) = &self.state.session else { return };
+        let (side, turns) = (session.acting, session.turns + 1);
+        let Some(agent) = self.world.agent(self.state) else { return };
+        let turns_max = agent.session_turns_max.unwrap_or(u32::MAX).min(self.world.limits.session_turns);
+        if agent.kind == Kind::AiHuman {
+            self.emit(Event::TurnEnded { side, stop, next: Side::A });
+            return self.end_session(self.last_words(None));
+        }
+        self.emit(Event::TurnEnded { side, stop, next: side.other() });
+        if turns >= turns_max {
+            return self.end_session(self.out_of_turns(turns_max));
+        }
+        self.think();
+    }
+
+    /// The name of the step limit that the acting side has reached.
+    pub(super) fn step_limit(&self) -> Option<String> {
+        let session = self.state.session.as_ref()?;
+        let own = self.world.side(self.state, session.acting)?.steps_max;
+        let (name, max) = match own {
+            Some(max) if max <= self.world.limits.steps => ("maxSteps", max),
+            _ => ("steps", self.world.limits.steps),
+        };
+        (session.steps[session.acting as usize] >= max).then(|| format!("{name}: the limit of {max} steps is reached"))
+    }
+
+    pub(super) fn reach_limit(&mut self, limit: String) {
+        let Some((side, dual)) = self.state.session.as_ref().map(|session| session.acting).zip(
+            self.world.agent(self.state).map(|agent| agent.kind == Kind::DualAi),
+        ) else {
+            return;
+        };
+        self.emit(Event::TurnEnded { side, stop: Stop::Limit(limit.clone()), next: Side::A });
+        if dual {
+            let text = self.no_binding_called(&limit);
+            self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: Some(limit) });
+        } else {
+            self.end_session(self.last_words(Some(limit)));
+        }
+    }
+
+    /// A session without bindings gives back the last text; one with bindings that called none has failed.
+    fn last_words(&self, limit: Option<String>) -> Ending {
+        let bound = self.world.agent(self.state).is_some_and(|agent| agent.has_terminal_binding());
+        if bound && self.state.started.parent.is_some() {
+            let why = limit.clone().unwrap_or_else(|| "it answered with a text".to_owned());
+            let text = self.no_binding_called(&why);
+            return Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit };
+        }
+        let text = self.state.session.as_ref().and_then(|session| session.last_text.as_ref());
+        let text = text.map(|message| message.content.clone()).unwrap_or_default();
+        Ending { outcome: Outcome::Done, text, attachments: Vec::new(), limit }
+    }
+
+    fn out_of_turns(&self, turns_max: u32) -> Ending {
+        let limit = format!("maxSessionTurns: the limit of {turns_max} turns is reached");
+        if self.world.agent(self.state).is_some_and(|agent| agent.has_terminal_binding()) {
+            let text = self.no_binding_called(&limit);
+            return Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: Some(limit) };
+        }
+        self.last_words(Some(limit))
+    }
+
+    fn no_binding_called(&self, why: &str) -> String {
+        let bound = self.world.agent(self.state).is_some_and(|agent| agent.has_terminal_binding());
+        let tail = if bound { "; no session tool was called" } else { "" };
+        format!("`{}` stopped without a result: {why}{tail}", self.state.agent)
+    }
+
+    /// Ends the session: every run of it has its ending, and whoever asked is told, in the same batch.
+    pub(super) fn end_session(&mut self, ending: Ending) {
+        let Some(session) = &self.state.session else { return };
+        let asks = session.asks.clone();
+        let rest = self.rest_after(ending.outcome);
+        self.emit(Event::SessionEnded(Box::new(SessionEnd { ending: ending.clone(), rest })));
+        let last = asks.len().saturating_sub(1);
+        for (place, ask) in asks.into_iter().enumerate() {
+            self.end_run(ask, &ending, place < last);
+        }
+        if self.state.started.parent.is_some() && rest != Rest::Idle {
+            self.terminate_children();
+        }
+    }
+
+    /// A `quiet` ending answers a call but is not told as news: a later run of the session tells it.
+    fn end_run(&mut self, ask: Ask, ending: &Ending, quiet: bool) {
+        self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: ending.clone() });
+        if let Some(reply_to) = ask.reply_to {
+            let child = self.state.id();
+            let item = Item::ChildEnded { child, run: ask.run, call: reply_to.call, ending: ending.clone(), quiet };
+            self.deliver(reply_to.thread, item);
+        }
+    }
+
+    fn rest_after(&self, outcome: Outcome) -> Rest {
+        let started = &self.state.started;
+        let dual = self.world.agent(self.state).is_some_and(|agent| agent.kind == Kind::DualAi);
+        let is_root = started.parent.is_none();
+        match outcome {
+            _ if started.resumable => Rest::Idle,
+            Outcome::Cancelled if is_root => Rest::Idle,
+            Outcome::Done if is_root && !dual => Rest::Idle,
+            Outcome::Done => Rest::Done,
+            Outcome::Failed | Outcome::Cancelled | Outcome::Unknown => Rest::Failed,
+        }
+    }
+
+    /// Takes back everything that is in flight and answers the open calls.
+    pub(super) fn interrupt(&mut self, why: &str) {
+        let Some(session) = &self.state.session else { return };
+        self.out.effects.clear();
+        self.out.effects.push(Effect::Abort);
+        let open: Vec<_> =
+            session.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_))).cloned().collect();
+        for call in open {
+            if let CallState::Waiting(child) = call.state {
+                self.cancel_child(child);
+            }
+            self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
+        }
+        self.settled = false;
+    }
+
+    fn cancel_child(&mut self, child: ThreadId) {
+        let Some((run, _)) = self.state.children.get(&child).and_then(|known| known.run.clone()) else { return };
+        self.emit(Event::ChildCancelled { child });
+        self.deliver(child, Item::Cancel { run });
+    }
+
+    fn cancel_background(&mut self) {
+        let running = self.state.children.values();
+        let running = running.filter(|child| matches!(&child.run, Some((_, Wait::Background))) && !child.muted);
+        for child in running.map(|child| child.link.thread).collect::<Vec<_>>() {
+            self.cancel_child(child);
+        }
+    }
+
+    /// Somebody wants one run to end. An unknown or ended one is a no-op.
+    pub(super) fn cancel(&mut self, run: &RunId) {
+        let cancelled = cancelled("The run was cancelled.");
+        let asks = self.state.session.as_ref().map(|session| session.asks.as_slice()).unwrap_or_default();
+        if let Some(ask) = asks.iter().find(|ask| ask.run == *run).cloned() {
+            if asks.len() == 1 {
+                self.interrupt(&cancelled.text);
+                self.cancel_background();
+                return self.end_session(cancelled);
+            }
+            self.emit(Event::RunCancelled { run: run.clone() });
+            return self.end_run(ask, &cancelled, false);
+        }
+        let waiting = self.mail.iter().position(|letter| matches!(&letter.item, Item::Message(m) if m.run.as_ref() == Some(run)));
+        if let Some(letter) = waiting.and_then(|place| self.mail.remove(place)) {
+            self.out.consumed.push(letter.number);
+            if let Item::Message(posted) = letter.item {
+                self.refuse(&posted);
+            }
+        }
+    }
+
+    /// Ends the run of a message that will not be worked on.
+    pub(super) fn refuse(&mut self, posted: &Posted) {
+        if let Some(run) = posted.run.clone() {
+            let ask = Ask { run, reply_to: posted.reply_to.clone() };
+            self.end_run(ask, &cancelled("The run was cancelled before it began."), false);
+        }
+    }
+
+    /// Ends the current turn; background children go on.
+    pub(super) fn stop(&mut self) {
+        let Some(session) = &self.state.session else { return };
+        let side = session.acting;
+        self.interrupt("Execution stopped.");
+        self.emit(Event::TurnEnded { side, stop: Stop::Asked, next: Side::A });
+        self.end_session(cancelled("Execution stopped."));
+    }
+
+    /// Ends the thread and everything below it. Repeating it changes nothing.
+    pub(super) fn terminate(&mut self) {
+        if self.state.terminated.is_some() {
+            return;
+        }
+        self.out.effects.clear();
+        self.out.effects.push(Effect::Abort);
+        let asks = self.state.session.as_ref().map(|session| session.asks.clone()).unwrap_or_default();
+        let me = self.state.id();
+        self.terminate_children();
+        self.emit(Event::Terminated { at: self.now });
+        let mut told = false;
+        for ask in asks {
+            self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: cancelled("The thread was terminated.") });
+            if let Some(to) = ask.reply_to {
+                told = true;
+                self.deliver(to.thread, Item::ChildTerminated { child: me, run: Some(ask.run), call: to.call });
+            }
+        }
+        if let (Some(parent), false) = (self.state.started.parent, told) {
+            self.deliver(parent, Item::ChildTerminated { child: me, run: None, call: None });
+        }
+        // What waited in the queue will never be answered.
+        for letter in std::mem::take(self.mail) {
+            self.out.consumed.push(letter.number);
+            self.act(letter.item);
+        }
+    }
+
+    fn terminate_children(&mut self) {
+        let children = self.state.children.values().filter(|child| !child.terminated);
+        for child in children.map(|child| child.link.thread).collect::<Vec<_>>() {
+            self.deliver(child, Item::Terminate);
+        }
+    }
+
+    /// The program broke over this thread: what was worked on fails, and the thread can be written to again.
+    pub(super) fn broke(&mut self, reason: &str, bury: bool) {
+        let text = format!("internal error: {reason}");
+        let ending = Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None };
+        self.interrupt(&ending.text);
+        self.end_session(ending.clone());
+        if !bury {
+            return;
+        }
+        for letter in std::mem::take(self.mail) {
+            self.out.buried.push(letter.number);
+            if let Item::Message(Posted { run: Some(run), reply_to, .. }) = letter.item {
+                self.end_run(Ask { run, reply_to }, &ending, false);
+            }
+        }
+    }
+}
+
+fn cancelled(text: &str) -> Ending {
+    Ending { outcome: Outcome::Cancelled, text: text.to_owned(), attachments: Vec::new(), limit: None }
+}

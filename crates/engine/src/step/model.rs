@@ -1,0 +1,183 @@
+//! Deciding about model calls: when a side acts, and what its answer means.
+
+use super::{Desk, Effect};
+use crate::context;
+use crate::state::CallState;
+use entourage_model::{
+    Binding, Ending, Event, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, SideConfig, Stop, ToolCall, Usage,
+    Write,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What an answer, with all its calls done, leads to.
+enum Verdict {
+    GoOn,
+    TurnOver(Stop),
+    SessionOver(Ending),
+}
+
+impl Desk<'_> {
+    /// Begins a session with the messages that wait.
+    pub(super) fn start_session(&mut self) {
+        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
+        let acting = self.state.started.receives.unwrap_or(entourage_model::Side::A);
+        self.emit(Event::SessionStarted { deadline, acting });
+        self.think();
+    }
+
+    /// Goes on with the acting side, once none of its calls is open.
+    pub(super) fn advance(&mut self) {
+        match self.judge() {
+            Verdict::GoOn => self.think(),
+            Verdict::TurnOver(stop) => self.end_turn(stop),
+            Verdict::SessionOver(ending) => self.end_session(ending),
+        }
+    }
+
+    /// Takes in what waits and asks the acting side's model, unless a limit is reached.
+    pub(super) fn think(&mut self) {
+        if let Some(limit) = self.step_limit() {
+            return self.reach_limit(limit);
+        }
+        self.take_messages();
+        match context::request(self.world, self.state) {
+            Some(request) => self.out.effects.push(Effect::CallModel(Box::new(request))),
+            None => {
+                let text = format!("agent `{}` has no model on this side", self.state.agent);
+                self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
+            }
+        }
+    }
+
+    fn take_messages(&mut self) {
+        for letter in std::mem::take(self.mail) {
+            self.out.consumed.push(letter.number);
+            if let Item::Message(posted) = letter.item {
+                self.take(posted);
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, posted: Posted) {
+        if let Some(run) = &posted.run {
+            self.out.writes.push(Write::StartRun { run: run.clone() });
+        }
+        if let Some(run) = &posted.delivers {
+            self.out.writes.push(Write::DeliveredRun { run: run.clone() });
+        }
+        self.emit(Event::Posted(Box::new(posted)));
+    }
+
+    /// The model has answered, or will not.
+    pub(super) fn answered(&mut self, answer: Result<ModelAnswer, String>) {
+        // Nothing is asked while a call is open, so this is the answer to a question that was taken back.
+        if self.state.session.as_ref().is_none_or(|session| session.open > 0) {
+            return;
+        }
+        match answer {
+            Err(text) => {
+                self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
+            }
+            Ok(answer) => {
+                let usage = Usage { steps: 1, ..answer.usage };
+                let message = self.answer_message(answer);
+                self.emit(Event::Answered { message: Box::new(message), usage });
+                self.dispatch_calls();
+                self.settled = true;
+            }
+        }
+    }
+
+    fn answer_message(&mut self, answer: ModelAnswer) -> Message {
+        let mut message = self.message(Role::Assistant, answer.text);
+        message.side = self.state.session.as_ref().map(|session| session.acting);
+        message.tool_calls = with_own_ids(answer.calls);
+        let side = message.side.and_then(|side| self.world.side(self.state, side));
+        if let Some(text) = side.and_then(|side| stop_tool_text(side, &message.tool_calls)) {
+            message.content = text;
+        }
+        message
+    }
+
+    fn judge(&self) -> Verdict {
+        let Some(session) = &self.state.session else { return Verdict::GoOn };
+        let (Some(answer), Some(side), Some(agent)) =
+            (&session.answer, self.world.side(self.state, session.acting), self.world.agent(self.state))
+        else {
+            return Verdict::GoOn;
+        };
+        let bindings = [(&side.session_fail, Outcome::Failed), (&side.session_stop, Outcome::Done)];
+        for (binding, outcome) in bindings.into_iter().filter_map(|(binding, o)| Some((binding.as_ref()?, o))) {
+            if let Some(ending) = self.bound_ending(binding, outcome) {
+                return Verdict::SessionOver(ending);
+            }
+        }
+        // A binding's tool that failed must be called again: it does not hand over either.
+        let failed_binding = session.calls.iter().any(|call| is_terminal_binding(side, &call.call));
+        if failed_binding {
+            return Verdict::GoOn;
+        }
+        if side.stop_tool.as_ref().is_some_and(|tool| session.calls.iter().any(|call| call.call.name == *tool)) {
+            return Verdict::TurnOver(Stop::StopTool);
+        }
+        if side.stop_on_response && answer.tool_calls.is_empty() && !answer.content.trim().is_empty() {
+            return Verdict::TurnOver(Stop::Response);
+        }
+        if !side.stop_on_response && side.stop_tool.is_none() && agent.kind == Kind::DualAi {
+            return Verdict::TurnOver(Stop::EveryStep);
+        }
+        Verdict::GoOn
+    }
+
+    /// The ending that a successful call of the binding's tool stands for.
+    fn bound_ending(&self, binding: &Binding, outcome: Outcome) -> Option<Ending> {
+        let session = self.state.session.as_ref()?;
+        let call = session
+            .calls
+            .iter()
+            .find(|call| call.call.name == binding.tool && call.state == CallState::Ended(Outcome::Done))?;
+        let text = match &binding.message_property {
+            Some(property) => argument_text(&call.call, property).unwrap_or_default(),
+            None => self.result_text(&call.call),
+        };
+        Some(Ending { outcome, text, attachments: Vec::new(), limit: None })
+    }
+
+    pub(super) fn result_text(&self, call: &ToolCall) -> String {
+        let result = self.state.transcript.iter().rev().find(|message| message.tool_call_id.as_ref() == Some(&call.id));
+        result.map(|message| message.content.clone()).unwrap_or_default()
+    }
+}
+
+fn is_terminal_binding(side: &SideConfig, call: &ToolCall) -> bool {
+    [&side.session_fail, &side.session_stop].into_iter().flatten().any(|binding| binding.tool == call.name)
+}
+
+fn stop_tool_text(side: &SideConfig, calls: &[ToolCall]) -> Option<String> {
+    let (tool, property) = (side.stop_tool.as_ref()?, side.stop_tool_response_property.as_ref()?);
+    argument_text(calls.iter().find(|call| call.name == *tool)?, property)
+}
+
+/// An argument as text: a string as it is, anything else as JSON.
+pub(super) fn argument_text(call: &ToolCall, property: &str) -> Option<String> {
+    let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+    match arguments.get(property)? {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Null => None,
+        other => Some(other.to_string()),
+    }
+}
+
+/// Models repeat ids now and then; within one answer each call needs its own.
+fn with_own_ids(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    let mut seen = BTreeSet::new();
+    for (place, call) in calls.iter_mut().enumerate() {
+        if !seen.insert(call.id.clone()) {
+            call.id = format!("{}#{place}", call.id).into();
+            seen.insert(call.id.clone());
+        }
+    }
+    calls
+}

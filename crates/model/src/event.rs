@@ -1,0 +1,141 @@
+//! The journal: what happened on a thread, in order. The thread's state is the fold of these.
+
+use crate::{
+    CallId, Communication, Digest, Ending, Message, Name, Outcome, Posted, RunId, Side, ThreadId, Timestamp, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+/// The form of every event that this program writes. A reader refuses a greater one.
+pub const JOURNAL_VERSION: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// Always the first event.
+    Started(Started),
+    /// A session began, with `acting` as the first side; it is over at `deadline` at the latest.
+    SessionStarted { deadline: Timestamp, acting: Side },
+    /// A queued message joined the transcript.
+    Posted(Box<Posted>),
+    /// The model answered: one step of the acting side is done.
+    Answered { message: Box<Message>, usage: Usage },
+    /// A call that must not happen twice unseen is about to be made.
+    CallStarted { call: CallId },
+    /// A call has its result, as the message that the model will see.
+    CallEnded { message: Box<Message>, outcome: Outcome },
+    /// A child exists, with its first run.
+    ChildStarted(Box<ChildLink>),
+    /// An existing child was given another run.
+    ChildAsked { child: ThreadId, run: RunId, wait: Wait },
+    /// A child ended a run.
+    ChildEnded { child: ThreadId, run: RunId, outcome: Outcome },
+    /// A child's run was asked to end, so that its ending is no news.
+    ChildCancelled { child: ThreadId },
+    ChildTerminated { child: ThreadId },
+    ChildReported { child: ThreadId, status: String },
+    /// One of the session's runs was cancelled; the session goes on for the others.
+    RunCancelled { run: RunId },
+    /// The acting side's turn is over; the other side, or a person, is next.
+    TurnEnded { side: Side, stop: Stop, next: Side },
+    SessionEnded(Box<SessionEnd>),
+    Terminated { at: Timestamp },
+}
+
+impl Event {
+    /// The transcript's new line, where this event is one.
+    pub fn message(&self) -> Option<&Message> {
+        match self {
+            Self::Posted(posted) => Some(&posted.message),
+            Self::Answered { message, .. } | Self::CallEnded { message, .. } => Some(message),
+            Self::Started(_)
+            | Self::SessionStarted { .. }
+            | Self::CallStarted { .. }
+            | Self::ChildStarted(_)
+            | Self::ChildAsked { .. }
+            | Self::ChildEnded { .. }
+            | Self::ChildCancelled { .. }
+            | Self::ChildTerminated { .. }
+            | Self::ChildReported { .. }
+            | Self::RunCancelled { .. }
+            | Self::TurnEnded { .. }
+            | Self::SessionEnded(_)
+            | Self::Terminated { .. } => None,
+        }
+    }
+}
+
+/// How a thread came to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    pub thread: ThreadId,
+    pub agent: Name,
+    pub bundle: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ThreadId>,
+    pub root: ThreadId,
+    pub depth: u32,
+    /// Keeps living after a session, to be written to again.
+    #[serde(default)]
+    pub resumable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<Side>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    pub at: Timestamp,
+}
+
+/// Whether a parent's call waits for a child's run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// The run's ending answers this call.
+    Call(CallId),
+    /// The run's ending becomes a queued message.
+    Background,
+}
+
+/// A child as its parent keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildLink {
+    pub thread: ThreadId,
+    pub run: RunId,
+    pub wait: Wait,
+    pub agent: Name,
+    pub description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    pub resumable: bool,
+    pub blocking: bool,
+    pub communication: Communication,
+    pub at: Timestamp,
+}
+
+/// Why a side's turn is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    StopTool,
+    Response,
+    /// A side without any stop rule hands over after every step.
+    EveryStep,
+    /// A limit, by its name.
+    Limit(String),
+    /// Somebody asked for it.
+    Asked,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEnd {
+    pub ending: Ending,
+    pub rest: Rest,
+}
+
+/// How a thread rests between sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rest {
+    #[default]
+    Idle,
+    Done,
+    Failed,
+}

@@ -1,0 +1,62 @@
+//! What can lie in a thread's queue.
+
+use crate::{CallId, Ending, Message, RunId, ThreadId};
+use serde::{Deserialize, Serialize};
+
+/// Something that reaches a thread from outside. It is durable before anybody is told that it was taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Item {
+    /// Joins the transcript before the next model step, or starts a turn.
+    Message(Posted),
+    /// A child has ended one run. Comes once for each run.
+    /// A `quiet` one is no news: another run of the same session brings the same ending.
+    ChildEnded { child: ThreadId, run: RunId, call: Option<CallId>, ending: Ending, quiet: bool },
+    /// A child was terminated; nothing else comes from it.
+    ChildTerminated { child: ThreadId, run: Option<RunId>, call: Option<CallId> },
+    /// A child says what it is doing.
+    ChildReported { child: ThreadId, status: String },
+    /// Ends one run of this thread.
+    Cancel { run: RunId },
+    /// Ends the current turn.
+    Stop,
+    /// Ends the thread and everything below it, for good.
+    Terminate,
+}
+
+impl Item {
+    /// Messages wait for the next step; everything else is for now.
+    pub fn is_message(&self) -> bool {
+        matches!(self, Self::Message(_))
+    }
+}
+
+/// A queued message and whose work it asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Posted {
+    pub message: Message,
+    /// The run that this message is the request of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// Who is told when that run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<ReplyTo>,
+    /// The run whose result this message brings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivers: Option<RunId>,
+}
+
+impl Posted {
+    /// A message that nobody waits for.
+    pub fn plain(message: Message) -> Self {
+        Self { message, run: None, reply_to: None, delivers: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyTo {
+    pub thread: ThreadId,
+    /// The call that the ending answers; without it the ending becomes a queued message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+}

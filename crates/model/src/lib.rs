@@ -1,0 +1,38 @@
+//! The words of entourage: plain data that every other crate shares.
+//!
+//! Nothing here does I/O, awaits or reads a clock. Read the modules in this order.
+
+mod agent;
+mod digest;
+mod event;
+mod id;
+mod item;
+mod limits;
+mod message;
+mod report;
+mod request;
+mod run;
+mod secret;
+mod thread;
+mod time;
+mod tool;
+mod write;
+
+pub use agent::{
+    Agent, Binding, ChildEntry, Communication, Kind, ModelRef, Prompt, Reasoning, Resumable, SideConfig, Source, Team,
+    ToolChoice, ToolEntry,
+};
+pub use digest::{BadDigest, Digest};
+pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, Wait};
+pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RunId, Side, ThreadId};
+pub use item::{Item, Posted, ReplyTo};
+pub use limits::Limits;
+pub use message::{Attachment, Message, Role, ToolCall, ToolStatus};
+pub use report::{Code, Place, Report, Severity};
+pub use request::{Line, ModelAnswer, ModelRequest};
+pub use run::{Ending, Outcome, RunStatus, Usage};
+pub use secret::Secret;
+pub use thread::{RegistryEntry, ThreadStatus};
+pub use time::Timestamp;
+pub use tool::{EffectClass, ToolSpec};
+pub use write::{NewRun, NewThread, Write};

@@ -1,0 +1,59 @@
+//! What a model is asked, and what it answers.
+
+use crate::{Message, ModelRef, Name, Reasoning, Role, Side, ToolCall, ToolChoice, ToolSpec, Usage};
+use std::sync::Arc;
+
+/// One model call. Messages are shared with the thread's state, never copied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    pub agent: Name,
+    pub side: Side,
+    /// Which step of its session and side this is, from 0.
+    pub step: u32,
+    /// Asked in this order; the later ones when the earlier cannot answer.
+    pub models: Vec<ModelRef>,
+    pub lines: Vec<Line>,
+    pub tools: Vec<Arc<ToolSpec>>,
+    pub tool_choice: ToolChoice,
+    pub parallel_tool_calls: Option<bool>,
+    pub reasoning: Option<Reasoning>,
+}
+
+/// One line of the context.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    System(Arc<str>),
+    /// A message as this side sees it: `role` is its own view, and `calls` says whether its tool calls are shown.
+    Message { role: Role, message: Arc<Message>, calls: bool },
+}
+
+impl Line {
+    pub fn role(&self) -> Role {
+        match self {
+            Self::System(_) => Role::System,
+            Self::Message { role, .. } => *role,
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::System(text) => text,
+            Self::Message { message, .. } => &message.content,
+        }
+    }
+
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        match self {
+            Self::Message { message, calls: true, .. } => &message.tool_calls,
+            Self::Message { calls: false, .. } | Self::System(_) => &[],
+        }
+    }
+}
+
+/// One model step's outcome: a text, calls, or both.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelAnswer {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    pub usage: Usage,
+}

@@ -1,0 +1,47 @@
+//! What a decision changes beyond its own journal, in the same transaction.
+
+use crate::{Digest, Ending, Event, Item, Name, RunId, ThreadId};
+use serde::{Deserialize, Serialize};
+
+/// One row or queue line that becomes durable together with the events that caused it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Write {
+    /// Makes a child thread.
+    Spawn(Box<NewThread>),
+    /// Puts a line into a thread's queue. A missing or terminated thread is a no-op.
+    Deliver { to: ThreadId, item: Box<Item> },
+    NewRun(NewRun),
+    /// Pending becomes running; anything else stays as it is.
+    StartRun { run: RunId },
+    /// A run that has ended already stays as it is.
+    EndRun { run: RunId, ending: Ending },
+    /// Its result was given to whoever asked for it.
+    DeliveredRun { run: RunId },
+}
+
+/// A thread that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewThread {
+    pub id: ThreadId,
+    pub parent: Option<ThreadId>,
+    pub root: ThreadId,
+    pub depth: u32,
+    pub agent: Name,
+    pub bundle: Digest,
+    pub user_id: Option<String>,
+    pub tags: Vec<String>,
+    pub events: Vec<Event>,
+    pub items: Vec<Item>,
+    pub run: Option<NewRun>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewRun {
+    pub id: RunId,
+    pub thread: ThreadId,
+    /// The thread that asked for it.
+    pub parent: Option<ThreadId>,
+    pub agent: Name,
+    pub request: String,
+}

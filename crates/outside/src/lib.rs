@@ -1,0 +1,7 @@
+//! What lies outside a thread: the models it asks and the tools it calls, each behind a small trait.
+//!
+//! Nothing here decides anything: it does what it is told and says how that went.
+
+pub mod model;
+pub mod tool;
+pub mod workspace;

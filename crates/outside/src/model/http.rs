@@ -1,0 +1,88 @@
+//! The connections to all providers: one pool for plain HTTP, one for TLS, each made when first needed.
+
+use super::failure::{FailedAttempt, FailureKind};
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, ClientBuilder, Url};
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+const CONNECT_SECONDS_MAX: u64 = 10;
+const REDIRECTS_MAX: usize = 3;
+/// A thousand children of one root may ask at once, and all their connections are worth keeping.
+const IDLE_PER_HOST_MAX: usize = 2048;
+const IDLE_SECONDS_MAX: u64 = 60;
+const KEEP_ALIVE_SECONDS: u64 = 20;
+
+/// Reading the system's certificates takes longer than a whole local call, so plain HTTP does without.
+#[derive(Debug, Default)]
+pub(super) struct Http {
+    plain: OnceLock<Result<Client, String>>,
+    secure: OnceLock<Result<Client, String>>,
+}
+
+impl Http {
+    pub(super) fn new() -> Self {
+        // Refused when somebody was first; any provider will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self::default()
+    }
+
+    /// The client for `url`. Fails for as long as the process lives if the system has no certificates.
+    pub(super) fn client(&self, url: &Url) -> Result<&Client, FailedAttempt> {
+        let client = match url.scheme() {
+            "http" => self.plain.get_or_init(|| build(builder().no_proxy().tls_certs_only([]))),
+            _ => self.secure.get_or_init(|| build(builder())),
+        };
+        client.as_ref().map_err(|fault| {
+            FailedAttempt::lasting(FailureKind::Unreachable, format!("cannot be reached securely: {fault}"))
+        })
+    }
+}
+
+/// What a request that broke down means for the next one.
+pub(super) fn transport_failure(error: &reqwest::Error) -> FailedAttempt {
+    let cause = root_cause(error);
+    if error.is_builder() || error.is_redirect() {
+        return FailedAttempt::lasting(FailureKind::BadRequest, format!("could not be asked: {cause}"));
+    }
+    if error.is_timeout() {
+        let why = format!("could not be reached within {CONNECT_SECONDS_MAX} s");
+        return FailedAttempt::passing(FailureKind::Timeout, why);
+    }
+    let what = if error.is_connect() { "could not be reached" } else { "broke the connection" };
+    FailedAttempt::passing(FailureKind::Unreachable, format!("{what}: {cause}"))
+}
+
+fn builder() -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("entourage/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(Duration::from_secs(CONNECT_SECONDS_MAX))
+        .redirect(Policy::custom(same_host))
+        .tcp_nodelay(true)
+        .tcp_keepalive(Duration::from_secs(KEEP_ALIVE_SECONDS))
+        .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
+        .pool_idle_timeout(Duration::from_secs(IDLE_SECONDS_MAX))
+        .http2_keep_alive_interval(Duration::from_secs(KEEP_ALIVE_SECONDS))
+        // A compressed stream arrives in lumps.
+        .no_gzip()
+}
+
+fn build(builder: ClientBuilder) -> Result<Client, String> {
+    builder.build().map_err(|error| root_cause(&error))
+}
+
+/// A request carries a key: it goes where it was sent, and nowhere else. Any other 30x is the answer itself.
+fn same_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    let is_same = attempt.previous().last().is_some_and(|previous| previous.origin() == attempt.url().origin());
+    if is_same && attempt.previous().len() <= REDIRECTS_MAX { attempt.follow() } else { attempt.stop() }
+}
+
+/// The innermost error says what happened; the outer ones say where, with the URL.
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

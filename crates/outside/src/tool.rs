@@ -1,0 +1,84 @@
+//! Tools: what a model may have done for it, each in a file of its own.
+//!
+//! To its caller a tool never fails: whatever happens is an [`Output`], which the model reads.
+
+mod alias;
+mod arguments;
+mod background;
+mod cut;
+mod find_files;
+mod grep_files;
+mod list_files;
+mod nearest;
+mod read_file;
+mod toolbox;
+
+pub use toolbox::{Caller, Toolbox};
+
+use crate::workspace::{PathFault, Workspace};
+use async_trait::async_trait;
+use entourage_model::{CallId, EffectClass, ThreadId, ToolSpec, ToolStatus};
+use serde_json::Value;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+#[async_trait]
+pub trait Tool: Send + Sync + Debug {
+    /// The same at every call: a toolbox compiles the schema once.
+    fn spec(&self) -> &Arc<ToolSpec>;
+
+    /// Does the call, whose arguments fit the schema. Dropping the future ends the work soon; a tool that is not
+    /// [`EffectClass::Pure`] may have had its effect by then. The same idempotency key means the same call again.
+    async fn call(&self, call: Call) -> Output;
+}
+
+/// One call of a tool, its arguments checked.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub thread: ThreadId,
+    pub call: CallId,
+    pub arguments: Value,
+    pub workspace: Arc<Workspace>,
+    /// A tool that gives more is cut; one that knows better where to cut does it itself.
+    pub output_bytes_max: usize,
+}
+
+impl Call {
+    /// The same for every attempt at this call, and for no other call: `<thread>/<call>`.
+    pub fn idempotency_key(&self) -> String {
+        format!("{}/{}", self.thread, self.call)
+    }
+}
+
+/// What a call came to, as the model reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    pub status: ToolStatus,
+    pub text: String,
+}
+
+impl Output {
+    pub fn success(text: impl Into<String>) -> Self {
+        Self { status: ToolStatus::Success, text: text.into() }
+    }
+
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { status: ToolStatus::Error, text: text.into() }
+    }
+}
+
+impl From<PathFault> for Output {
+    fn from(fault: PathFault) -> Self {
+        Self::error(fault.to_string())
+    }
+}
+
+/// The spec of a built-in tool that only reads.
+fn reading(name: &str, description: &str, parameters: Value) -> Arc<ToolSpec> {
+    Arc::new(ToolSpec {
+        name: name.into(),
+        description: description.to_owned(),
+        parameters: Arc::new(parameters),
+        class: EffectClass::Pure,
+    })
+}

@@ -1,0 +1,71 @@
+//! From the text that a model wrote to arguments that fit a tool's schema.
+
+use super::Output;
+use jsonschema::{ValidationError, Validator};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::sync::{Arc, OnceLock};
+
+/// Enough to mend a call; a hostile one can have any number.
+const VIOLATIONS_SHOWN: usize = 20;
+/// A violation repeats the value that it is about.
+const VIOLATION_CHARS_SHOWN: usize = 300;
+
+/// A tool's schema, compiled when it is first needed: most tools of most processes are never called.
+#[derive(Debug)]
+pub(super) struct Schema {
+    source: Arc<Value>,
+    compiled: OnceLock<Result<Validator, String>>,
+}
+
+impl Schema {
+    pub(super) fn new(source: Arc<Value>) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    /// The arguments in `raw`, or what the model should mend.
+    pub(super) fn arguments(&self, tool: &str, raw: &str) -> Result<Value, Output> {
+        let arguments = parse(raw)
+            .map_err(|error| Output::error(format!("The arguments of `{tool}` are not valid JSON: {error}")))?;
+        let validator =
+            self.compiled.get_or_init(|| compile(&self.source)).as_ref().map_err(|why| {
+                Output::error(format!("`{tool}` cannot be called: its own schema is not valid: {why}"))
+            })?;
+        let violations: Vec<ValidationError<'_>> = validator.iter_errors(&arguments).collect();
+        if violations.is_empty() { Ok(arguments) } else { Err(refusal(tool, &violations)) }
+    }
+}
+
+/// Checked arguments as the tool's own type. What a schema cannot say, such as the range of a number, still can fail.
+pub(super) fn decode<T: DeserializeOwned>(arguments: Value) -> Result<T, Output> {
+    serde_json::from_value(arguments).map_err(|error| Output::error(format!("The arguments do not fit: {error}")))
+}
+
+/// Nothing at all means no arguments, and so does `null`: providers differ.
+fn parse(raw: &str) -> serde_json::Result<Value> {
+    if raw.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    let value = serde_json::from_str(raw)?;
+    Ok(if value == Value::Null { Value::Object(Map::new()) } else { value })
+}
+
+fn compile(source: &Value) -> Result<Validator, String> {
+    jsonschema::options().offline().build(source).map_err(|error| error.to_string())
+}
+
+fn refusal(tool: &str, violations: &[ValidationError<'_>]) -> Output {
+    let mut text = format!("The arguments of `{tool}` do not fit its schema:");
+    for violation in violations.iter().take(VIOLATIONS_SHOWN) {
+        let mut message = violation.to_string();
+        if let Some((end, _)) = message.char_indices().nth(VIOLATION_CHARS_SHOWN) {
+            message.truncate(end);
+            message.push('…');
+        }
+        text.push_str(&format!("\narguments{}: {message}", violation.instance_path()));
+    }
+    if violations.len() > VIOLATIONS_SHOWN {
+        text.push_str(&format!("\n[cut: {VIOLATIONS_SHOWN} of {} violations shown]", violations.len()));
+    }
+    Output::error(text)
+}

@@ -1,0 +1,285 @@
+//! The only loop: input → step → commit → perform.
+
+mod commit;
+
+use crate::perform::Flight;
+use crate::runtime::{Inner, RuntimeError};
+use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, World, step};
+use entourage_model::{Team, ThreadId, ThreadStatus, Timestamp};
+use entourage_store::{Claim, Lease, QueueLine, StoreError};
+use futures::FutureExt as _;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// After so many attempts without a commit, what lies in the queue is to blame and is put aside.
+const ATTEMPTS_MAX: u32 = 5;
+
+/// How long a thread rests after the store could not take its decision.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// How the rest of the process reaches an actor. The actor itself takes it away when it ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Handle {
+    epoch: u64,
+    /// Rung when the thread's queue has grown.
+    pub(crate) bell: Arc<Notify>,
+}
+
+/// How an actor's work ended.
+enum Gone {
+    Parked,
+    /// Given back, because the process is about to end.
+    Released,
+    /// Somebody else holds the thread: nothing of what is in memory counts.
+    Fenced,
+    Failed(RuntimeError),
+}
+
+impl From<StoreError> for Gone {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(RuntimeError::Store(error))
+    }
+}
+
+impl From<RuntimeError> for Gone {
+    fn from(error: RuntimeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+struct Actor {
+    inner: Arc<Inner>,
+    lease: Lease,
+    root: ThreadId,
+    team: Arc<Team>,
+    state: ThreadState,
+    /// How many events are durable; the state is ahead of it only between a step and its commit.
+    seq: u64,
+    mail: Mail,
+    /// The greatest queue number that was read.
+    seen: u64,
+    /// How many threads still fit below the root, as far as is known.
+    tree_left: u32,
+    bell: Arc<Notify>,
+    /// What is being done outside. Dropping a flight aborts it.
+    flights: FuturesUnordered<Flight>,
+    /// How many of the flights must not be dropped without need: they cannot be repeated.
+    unrepeatable: usize,
+    /// What came back while a commit was under way.
+    landed: VecDeque<Input>,
+}
+
+/// Runs an actor for the claimed thread until it parks.
+pub(crate) fn start(inner: &Arc<Inner>, claim: Claim) {
+    let handle = Handle { epoch: claim.lease.epoch, bell: Arc::new(Notify::new()) };
+    inner.actors().insert(claim.lease.thread, handle.clone());
+    let actor = live(Arc::clone(inner), claim, handle.bell);
+    inner.tasks.spawn(actor);
+}
+
+async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
+    let lease = claim.lease;
+    let blame = (claim.attempts > ATTEMPTS_MAX).then(|| {
+        let reason = format!("the thread could not be worked on {ATTEMPTS_MAX} times in a row");
+        Input::Broke { reason, bury: true }
+    });
+    let mut first = blame.unwrap_or(Input::Resumed);
+    let mut claim = Some(claim);
+    loop {
+        let work = work(&inner, lease, claim.take(), (Arc::clone(&bell), first));
+        first = match AssertUnwindSafe(work).catch_unwind().await {
+            Ok(Gone::Parked | Gone::Released | Gone::Fenced) => break,
+            Ok(Gone::Failed(RuntimeError::Store(error))) => {
+                tracing::error!(thread = %lease.thread, %error, "the store refused");
+                inner.trouble(&error);
+                if inner.rest(STORE_PAUSE).await.is_err() {
+                    break;
+                }
+                Input::Resumed
+            }
+            Ok(Gone::Failed(error)) => {
+                // It stays held, so that nobody runs into the same wall again before the next start.
+                tracing::error!(thread = %lease.thread, %error, "the thread cannot be worked on");
+                break;
+            }
+            Err(panic) => {
+                let reason = panic_text(panic.as_ref());
+                tracing::error!(thread = %lease.thread, %reason, "working on the thread broke");
+                Input::Broke { reason, bury: false }
+            }
+        };
+    }
+    leave(&inner, lease);
+}
+
+/// Takes the actor's handle away, unless the thread was taken up again by another actor of this process.
+fn leave(inner: &Inner, lease: Lease) {
+    let mut actors = inner.actors();
+    if actors.get(&lease.thread).is_some_and(|current| current.epoch == lease.epoch) {
+        actors.remove(&lease.thread);
+    }
+    drop(actors);
+    if inner.overflow.load(Ordering::Acquire) {
+        inner.room.notify_one();
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, first): (Arc<Notify>, Input)) -> Gone {
+    let loaded = Actor::load(inner, lease, claim, bell).await;
+    let mut actor = match loaded {
+        Ok(actor) => actor,
+        Err(error) => return Gone::Failed(error),
+    };
+    match actor.run(first).await {
+        Ok(never) => match never {},
+        Err(gone) => gone,
+    }
+}
+
+impl Actor {
+    /// With the claim the queue need not be read; a second try has none.
+    async fn load(
+        inner: &Arc<Inner>,
+        lease: Lease,
+        claim: Option<Claim>,
+        bell: Arc<Notify>,
+    ) -> Result<Self, RuntimeError> {
+        let thread = lease.thread;
+        let kept = claim.as_ref().and_then(|claim| inner.cache.take(thread, claim.seq));
+        let state = match kept {
+            Some(state) => state,
+            None => inner.fold(thread).await?.ok_or(RuntimeError::NoThread(thread))?,
+        };
+        let lines = match claim {
+            Some(claim) => claim.lines,
+            None => inner.store.lines(thread, 0).await?,
+        };
+        let mut actor = Self {
+            team: inner.teams.load(state.started.bundle).await?,
+            root: state.started.root,
+            seq: state.seq,
+            state,
+            lease,
+            mail: Mail::new(),
+            seen: 0,
+            tree_left: inner.limits.children_total,
+            bell,
+            flights: FuturesUnordered::new(),
+            unrepeatable: 0,
+            landed: VecDeque::new(),
+            inner: Arc::clone(inner),
+        };
+        actor.receive(lines);
+        Ok(actor)
+    }
+
+    async fn run(&mut self, first: Input) -> Result<std::convert::Infallible, Gone> {
+        let mut input = first;
+        loop {
+            // Only an answer with calls can ask for more children than the tree has room for.
+            let again = match &input {
+                Input::Answered(Ok(answer)) if !answer.calls.is_empty() => Some(Ok(answer.clone())),
+                _ => None,
+            };
+            let mut decision = self.decide(input);
+            while let Some(landed) = self.landed.pop_front() {
+                decision.append(self.decide(landed));
+            }
+            if let Some(left) = self.settle(decision).await? {
+                self.reload(left).await?;
+                input = again.map_or(Input::Resumed, Input::Answered);
+                continue;
+            }
+            input = self.next_input().await?;
+        }
+    }
+
+    fn decide(&mut self, input: Input) -> Decision {
+        let world = World {
+            team: &self.team,
+            tools: &self.inner.specs,
+            limits: &self.inner.limits,
+            tree_left: self.tree_left,
+        };
+        let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
+        step(&world, &mut self.state, &mut self.mail, cue)
+    }
+
+    /// Goes back to what is durable.
+    async fn reload(&mut self, tree_left: u32) -> Result<(), Gone> {
+        let bell = Arc::clone(&self.bell);
+        *self = Self::load(&self.inner, self.lease, None, bell).await?;
+        self.tree_left = tree_left;
+        Ok(())
+    }
+
+    fn receive(&mut self, lines: Vec<QueueLine>) {
+        for line in lines {
+            self.seen = self.seen.max(line.number);
+            self.mail.push_back(Letter { number: line.number, item: line.item });
+        }
+    }
+
+    async fn next_input(&mut self) -> Result<Input, Gone> {
+        if let Some(input) = self.landed.pop_front() {
+            return Ok(input);
+        }
+        let deadline = self.state.wake_at().map(|at| self.until(at));
+        tokio::select! {
+            biased;
+            () = self.inner.stopping.cancelled() => self.let_go().await,
+            () = self.bell.notified() => self.read_queue().await,
+            Some(input) = self.flights.next(), if !self.flights.is_empty() => Ok(self.landed(input)),
+            () = sleep(deadline) => Ok(Input::Tick),
+        }
+    }
+
+    fn until(&self, at: Timestamp) -> Duration {
+        at.since(self.inner.store.now())
+    }
+
+    async fn read_queue(&mut self) -> Result<Input, Gone> {
+        let lines = self.inner.store.lines(self.lease.thread, self.seen).await?;
+        self.receive(lines);
+        Ok(Input::Mail)
+    }
+
+    fn landed(&mut self, (input, repeatable): (Input, bool)) -> Input {
+        if !repeatable {
+            self.unrepeatable -= 1;
+        }
+        input
+    }
+
+    /// The process is ending: waits for what cannot be repeated, then gives the thread back.
+    async fn let_go(&mut self) -> Result<Input, Gone> {
+        if self.unrepeatable > 0 {
+            let next = tokio::time::timeout(self.inner.grace(), self.flights.next()).await;
+            if let Ok(Some(input)) = next {
+                return Ok(self.landed(input));
+            }
+        }
+        self.inner.store.release(self.lease).await?;
+        self.inner.announce(self.root, self.lease.thread, ThreadStatus::Ready);
+        Err(Gone::Released)
+    }
+}
+
+/// Sleeps for that long, or for good.
+async fn sleep(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}

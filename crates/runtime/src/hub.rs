@@ -1,0 +1,80 @@
+//! Who is told when something became durable, or is just happening.
+
+use entourage_model::{Event, ThreadId, ThreadStatus};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::broadcast;
+
+/// A watcher that is further behind reads the store instead.
+const BACKLOG: usize = 1024;
+
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// These events are durable; the first one has this number in its thread.
+    Committed { thread: ThreadId, first: u64, events: Arc<Vec<Event>> },
+    /// A thread's row has changed.
+    Status { thread: ThreadId, status: ThreadStatus },
+    /// A piece of an answer that is still coming. Never stored.
+    Delta { thread: ThreadId, text: Arc<str> },
+    /// A model is being asked again.
+    Retrying { thread: ThreadId, attempt: u32, why: Arc<str> },
+    /// Notices were lost: read the store.
+    Lagged,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    trees: Mutex<HashMap<ThreadId, broadcast::Sender<Notice>>>,
+    watchers: Arc<AtomicUsize>,
+}
+
+/// Receives the notices of one tree until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    notices: broadcast::Receiver<Notice>,
+    watchers: Arc<AtomicUsize>,
+}
+
+impl Hub {
+    pub(crate) fn watch(&self, root: ThreadId) -> Watcher {
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.retain(|_, sender| sender.receiver_count() > 0);
+        let sender = trees.entry(root).or_insert_with(|| broadcast::channel(BACKLOG).0);
+        self.watchers.fetch_add(1, Ordering::AcqRel);
+        Watcher { notices: sender.subscribe(), watchers: Arc::clone(&self.watchers) }
+    }
+
+    /// Whether anybody watches anything: a cheap way out for the hot path.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn tell(&self, root: ThreadId, notice: Notice) {
+        if !self.is_watched() {
+            return;
+        }
+        let sender = self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        if let Some(sender) = sender {
+            // Nobody listens any more: as good as told.
+            _ = sender.send(notice);
+        }
+    }
+}
+
+impl Watcher {
+    /// The next notice. Never ends by itself: a tree can always be written to again.
+    pub async fn next(&mut self) -> Notice {
+        match self.notices.recv().await {
+            Ok(notice) => notice,
+            Err(broadcast::error::RecvError::Lagged(_)) => Notice::Lagged,
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.watchers.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,18 @@
+//! Threads at work: actors that read, step, commit and perform.
+//!
+//! `Runtime` is the small API that every dialect, command and protocol uses: create, send, wait, cancel, list.
+//! The rules of a thread are in `engine`; here they are only carried out.
+
+mod actor;
+mod cache;
+mod hub;
+mod perform;
+mod poller;
+mod runtime;
+mod spawn;
+mod team;
+mod wait;
+
+pub use hub::{Notice, Watcher};
+pub use runtime::{Parts, Runtime, RuntimeError};
+pub use spawn::{Created, NewRoot, Outgoing, Sent};

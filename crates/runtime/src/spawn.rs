@@ -1,0 +1,178 @@
+//! Making root threads and writing to threads, from outside.
+
+use crate::runtime::{Runtime, RuntimeError};
+use entourage_model::{
+    Attachment, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus, Started,
+    Team, ThreadId,
+};
+use entourage_store::{FileRow, NewLine};
+use std::sync::Arc;
+
+/// A root thread to be made.
+#[derive(Clone, Debug)]
+pub struct NewRoot {
+    pub team: Arc<Team>,
+    pub agent: Name,
+    /// The request of the thread's first run. Without one it waits for the first message.
+    pub message: Option<Outgoing>,
+    pub user_id: Option<String>,
+    pub tags: Vec<String>,
+    /// Files that are there from the start.
+    pub files: Vec<FileRow>,
+}
+
+/// Something said to a thread from outside.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    pub content: String,
+    pub role: Role,
+    pub silent: bool,
+    pub attachments: Vec<Attachment>,
+}
+
+impl Outgoing {
+    pub fn user(content: impl Into<String>) -> Self {
+        Self { content: content.into(), role: Role::User, silent: false, attachments: Vec::new() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    pub thread: ThreadId,
+    pub run: Option<RunId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub message: MessageId,
+    pub repeated: bool,
+}
+
+impl Runtime {
+    /// Makes a root thread and takes it up. When this returns, the thread and its message are durable.
+    pub async fn create(&self, root: NewRoot) -> Result<Created, RuntimeError> {
+        let inner = &self.inner;
+        if root.team.agent(&root.agent).is_none() {
+            return Err(RuntimeError::NoAgent(root.agent));
+        }
+        let bundle = inner.teams.keep(&root.team).await?;
+        let now = inner.store.now();
+        let mut ids = Ids::new(now, fastrand::u64(..));
+        let thread = ids.thread();
+        let asked = root.message.map(|message| self.first_run(&mut ids, thread, &root.agent, message)).transpose()?;
+        let (run, item) = asked.unzip();
+        let started = Started {
+            thread,
+            agent: root.agent.clone(),
+            bundle,
+            parent: None,
+            root: thread,
+            depth: 0,
+            resumable: false,
+            receives: None,
+            user_id: root.user_id.clone(),
+            at: now,
+        };
+        let new = NewThread {
+            id: thread,
+            parent: None,
+            root: thread,
+            depth: 0,
+            agent: root.agent,
+            bundle,
+            user_id: root.user_id,
+            tags: root.tags,
+            events: vec![Event::Started(started)],
+            items: item.into_iter().collect(),
+            run: run.clone(),
+        };
+        let claim = (inner.has_room() && !new.items.is_empty()).then_some(inner.node);
+        let claim = inner.store.create(new, claim).await?;
+        for file in root.files {
+            inner.store.put_file(thread, file).await?;
+        }
+        inner.take_up(claim.into_iter().collect(), &[]);
+        Ok(Created { thread, run: run.map(|run| run.id) })
+    }
+
+    fn first_run(
+        &self,
+        ids: &mut Ids,
+        thread: ThreadId,
+        agent: &Name,
+        outgoing: Outgoing,
+    ) -> Result<(NewRun, Item), RuntimeError> {
+        let id = ids.run();
+        let request = outgoing.content.clone();
+        let message = self.message(ids, outgoing)?;
+        let run = NewRun { id: id.clone(), thread, parent: None, agent: agent.clone(), request };
+        let posted = Posted { run: Some(id), ..Posted::plain(message) };
+        Ok((run, Item::Message(posted)))
+    }
+
+    fn message(&self, ids: &mut Ids, outgoing: Outgoing) -> Result<Message, RuntimeError> {
+        let (found, max) = (outgoing.content.len(), self.inner.limits.message_bytes);
+        if found > max {
+            return Err(RuntimeError::MessageTooLarge { found, max });
+        }
+        let mut message = Message::new(ids.message(), outgoing.role, outgoing.content, self.inner.store.now());
+        message.silent = outgoing.silent;
+        message.attachments = outgoing.attachments;
+        Ok(message)
+    }
+
+    /// Queues a message. When this returns, the message is durable. The same key sends it once.
+    pub async fn send(
+        &self,
+        thread: ThreadId,
+        outgoing: Outgoing,
+        key: Option<String>,
+    ) -> Result<Sent, RuntimeError> {
+        let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
+        let message = self.message(&mut ids, outgoing)?;
+        let id = message.id;
+        let first = self.queue(thread, Item::Message(Posted::plain(message)), key).await?;
+        Ok(match first {
+            Some(Item::Message(posted)) => Sent { message: posted.message.id, repeated: true },
+            _ => Sent { message: id, repeated: false },
+        })
+    }
+
+    /// Ends the current turn of a thread; background children go on.
+    pub async fn stop(&self, thread: ThreadId) -> Result<(), RuntimeError> {
+        self.queue(thread, Item::Stop, None).await.map(drop)
+    }
+
+    /// Ends a thread and everything below it. Repeating it changes nothing.
+    pub async fn terminate(&self, thread: ThreadId) -> Result<(), RuntimeError> {
+        match self.queue(thread, Item::Terminate, None).await {
+            Ok(_) => self.until_terminated(thread).await,
+            Err(RuntimeError::Terminated) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends a run and everything that works for it. An ended run stays as it is.
+    pub async fn cancel(&self, run: &RunId) -> Result<(), RuntimeError> {
+        let row = self.inner.store.request_cancel(run).await?;
+        let row = row.ok_or_else(|| RuntimeError::NoRun(run.to_string()))?;
+        if matches!(row.status, RunStatus::Pending | RunStatus::Running) {
+            match self.queue(row.thread, Item::Cancel { run: run.clone() }, None).await {
+                Ok(_) | Err(RuntimeError::Terminated) => self.until_ended(run, row.thread).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the key's first call had queued, where this one repeats it.
+    async fn queue(&self, thread: ThreadId, item: Item, key: Option<String>) -> Result<Option<Item>, RuntimeError> {
+        let inner = &self.inner;
+        let line = NewLine { item, key, run: None, messages_max: inner.limits.queue_messages };
+        let claim = inner.has_room().then_some(inner.node);
+        let queued = inner.store.enqueue(thread, line, claim).await;
+        let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
+        inner.take_up(queued.claim.into_iter().collect(), &[thread]);
+        Ok(queued.first)
+    }
+}

@@ -1,0 +1,50 @@
+//! The teams that threads pin: kept in the store by digest, and once in memory.
+
+use crate::runtime::RuntimeError;
+use entourage_model::{Digest, Team};
+use entourage_store::Store;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug)]
+pub(crate) struct Teams {
+    store: Arc<dyn Store>,
+    known: Mutex<HashMap<Digest, Arc<Team>>>,
+}
+
+impl Teams {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, known: Mutex::default() }
+    }
+
+    /// Keeps a team for good, so that a thread started from it can always go on.
+    pub(crate) async fn keep(&self, team: &Arc<Team>) -> Result<Digest, RuntimeError> {
+        let bytes = serde_json::to_vec(&**team).map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
+        let digest = Digest::of(&bytes);
+        if self.find(digest).is_none() {
+            self.store.put_blob(digest, &bytes).await?;
+            self.remember(digest, Arc::clone(team));
+        }
+        Ok(digest)
+    }
+
+    pub(crate) async fn load(&self, digest: Digest) -> Result<Arc<Team>, RuntimeError> {
+        if let Some(team) = self.find(digest) {
+            return Ok(team);
+        }
+        let missing = || RuntimeError::Journal(format!("the bundle {digest} is missing"));
+        let bytes = self.store.blob(digest).await?.ok_or_else(missing)?;
+        let team: Team = serde_json::from_slice(&bytes).map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
+        let team = Arc::new(team);
+        self.remember(digest, Arc::clone(&team));
+        Ok(team)
+    }
+
+    fn find(&self, digest: Digest) -> Option<Arc<Team>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned()
+    }
+
+    fn remember(&self, digest: Digest, team: Arc<Team>) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, team);
+    }
+}

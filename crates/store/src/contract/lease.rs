@@ -1,0 +1,145 @@
+//! Taking threads up, giving them back, and waking them in time.
+
+use super::world::{World, blank, numbered, texts};
+use crate::row::{Claim, Commit, Lease};
+use crate::store::CommitError;
+use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn threads(claims: &[Claim]) -> Vec<ThreadId> {
+    claims.iter().map(|claim| claim.lease.thread).collect()
+}
+
+async fn ready(world: &mut World) -> ThreadId {
+    let new = world.root();
+    let id = new.id;
+    world.create(new, None).await;
+    id
+}
+
+/// A waiting thread that wants to be taken up at this time.
+async fn sleeper(world: &mut World, node: NodeId, wake_at: Timestamp) -> ThreadId {
+    let claim = world.held(node).await;
+    let commit = Commit { status: ThreadStatus::Waiting, wake_at: Some(wake_at), ..blank(&claim) };
+    assert!(world.commit(&claim, commit).await.parked);
+    claim.lease.thread
+}
+
+pub async fn claims_are_made_longest_waiting_first(mut world: World) {
+    let node = world.node().await;
+    let held = world.held(node).await;
+    let first = ready(&mut world).await;
+    world.advance(SECOND).await;
+    let due = world.store().now().after(SECOND);
+    let second = sleeper(&mut world, node, due).await;
+    world.advance(SECOND * 2).await;
+    let third = ready(&mut world).await;
+    world.advance(SECOND).await;
+    world.store().release(held.lease).await.expect("it is held");
+    assert_eq!(threads(&world.store().claim(node, 2).await.expect("it may")), [first, second]);
+    assert_eq!(threads(&world.store().claim(node, 0).await.expect("it may")), []);
+    assert_eq!(threads(&world.claim_all(node).await), [third, held.lease.thread]);
+    assert_eq!(threads(&world.claim_all(node).await), []);
+}
+
+pub async fn a_claimed_thread_is_not_claimed_again(mut world: World) {
+    let (node, other) = (world.node().await, world.node().await);
+    let thread = ready(&mut world).await;
+    assert_eq!(threads(&world.claim_all(node).await), [thread]);
+    assert_eq!(world.claim_all(other).await, []);
+    assert_eq!(world.claim_all(node).await, []);
+}
+
+pub async fn a_claim_holds_what_the_thread_needs(mut world: World) {
+    let node = world.node().await;
+    let new = world.root();
+    world.create(new.clone(), None).await;
+    for text in ["one", "two"] {
+        world.enqueue(new.id, text).await;
+    }
+    let [claim] = &world.claim_all(node).await[..] else { unreachable!("one thread is ready") };
+    assert_eq!(claim.lease, Lease { thread: new.id, node, epoch: 1 });
+    assert_eq!((claim.attempts, claim.seq, claim.root, claim.bundle), (1, 1, new.id, new.bundle));
+    assert_eq!(texts(&claim.lines), numbered(&[(1, "one"), (2, "two")]));
+}
+
+pub async fn attempts_are_counted_at_claim_and_reset_at_commit(mut world: World) {
+    let node = world.node().await;
+    let thread = ready(&mut world).await;
+    let mut claim = None;
+    for attempt in 1..=3 {
+        let taken = world.claim_all(node).await.remove(0);
+        assert_eq!(taken.attempts, attempt);
+        assert_eq!(world.row(thread).await.attempts, attempt);
+        if attempt < 3 {
+            world.store().release(taken.lease).await.expect("it is held");
+        }
+        claim = Some(taken);
+    }
+    let claim = claim.expect("it was claimed");
+    world.commit(&claim, blank(&claim)).await;
+    assert_eq!(world.row(thread).await.attempts, 0);
+    world.store().release(claim.lease).await.expect("it is held");
+    assert_eq!(world.claim_all(node).await[0].attempts, 1);
+}
+
+pub async fn a_released_thread_is_ready_with_its_attempts(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    world.store().release(claim.lease).await.expect("it is held");
+    let row = world.row(claim.lease.thread).await;
+    assert_eq!((row.status, row.epoch, row.attempts), (ThreadStatus::Ready, claim.lease.epoch, 1));
+    assert!(matches!(world.refused(&claim, blank(&claim)).await, CommitError::Fenced));
+    assert_eq!(world.claim_all(node).await[0].lease.epoch, claim.lease.epoch + 1);
+}
+
+pub async fn a_stale_release_changes_nothing(mut world: World) {
+    let node = world.node().await;
+    let old = world.held(node).await;
+    world.store().release(old.lease).await.expect("it is held");
+    let new = world.claim_all(node).await.remove(0);
+    world.store().release(old.lease).await.expect("a lost lease is no error");
+    let missing = Lease { thread: world.thread_id(), ..old.lease };
+    world.store().release(missing).await.expect("a missing thread is no error");
+    assert_eq!(world.row(old.lease.thread).await.status, ThreadStatus::Running);
+    world.commit(&new, blank(&new)).await;
+}
+
+pub async fn a_thread_wakes_when_its_time_has_come(mut world: World) {
+    let node = world.node().await;
+    let now = world.store().now();
+    let due = now.after(SECOND * 10);
+    let thread = sleeper(&mut world, node, due).await;
+    sleeper(&mut world, node, now.after(SECOND * 3600)).await;
+    world.advance(SECOND * 9).await;
+    assert_eq!(world.claim_all(node).await, []);
+    world.advance(SECOND).await;
+    world.store().heartbeat(node).await.expect("it lives");
+    let claims = world.claim_all(node).await;
+    assert_eq!(threads(&claims), [thread]);
+    assert_eq!(world.row(thread).await.wake_at, Some(due), "the commit decides what comes next");
+    assert_eq!(world.claim_all(node).await, []);
+    let commit = Commit { status: ThreadStatus::Idle, ..blank(&claims[0]) };
+    assert!(world.commit(&claims[0], commit).await.parked);
+    assert_eq!(world.row(thread).await.wake_at, None);
+    assert_eq!(world.claim_all(node).await, []);
+}
+
+pub async fn the_next_wake_is_the_earliest_of_parked_threads(mut world: World) {
+    let node = world.node().await;
+    let next = async |world: &World| world.store().next_wake().await.expect("it can be read");
+    assert_eq!(next(&world).await, None);
+    let now = world.store().now();
+    let (late, early) = (now.after(SECOND * 20), now.after(SECOND * 10));
+    sleeper(&mut world, node, late).await;
+    assert_eq!(next(&world).await, Some(late));
+    let sooner = sleeper(&mut world, node, early).await;
+    assert_eq!(next(&world).await, Some(early));
+    let claim = world.held(node).await;
+    world.commit(&claim, Commit { wake_at: Some(now), ..blank(&claim) }).await;
+    assert_eq!(next(&world).await, Some(early), "a running thread is awake");
+    world.enqueue(sooner, "wakes it").await;
+    assert_eq!(next(&world).await, Some(late), "a ready thread waits for no time");
+}

@@ -1,0 +1,18 @@
+//! When two items that came with the same key are the same request.
+
+use entourage_model::Item;
+
+/// Whether `second` asks for what `first` asked for.
+///
+/// A caller that repeats itself draws a new message id, a new run id and a new time; those make no difference. The
+/// answer to a repetition is made from the first item, so that the caller sees the ids of the first call.
+pub fn same_request(first: &Item, second: &Item) -> bool {
+    let (Item::Message(first), Item::Message(second)) = (first, second) else { return first == second };
+    let mut second = second.clone();
+    second.message.id = first.message.id;
+    second.message.created_at = first.message.created_at;
+    if second.run.is_some() && first.run.is_some() {
+        second.run.clone_from(&first.run);
+    }
+    *first == second
+}

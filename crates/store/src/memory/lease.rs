@@ -1,0 +1,39 @@
+//! Taking threads up and giving them back.
+
+use super::table::{Tables, Thread};
+use crate::row::{Claim, Lease};
+use crate::store::StoreError;
+use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp};
+
+impl Tables {
+    pub(super) fn claim(&mut self, node: NodeId, max: usize, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
+        if self.nodes.get(&node).is_none_or(|node| node.dead) {
+            return Err(StoreError::NodeDead);
+        }
+        let mut waiting: Vec<(Timestamp, ThreadId)> =
+            self.threads.values().filter_map(|thread| Some((waiting_since(thread, now)?, thread.row.id))).collect();
+        waiting.sort_unstable();
+        waiting.truncate(max);
+        Ok(waiting.iter().filter_map(|(_, id)| Some(self.threads.get_mut(id)?.take_up(node))).collect())
+    }
+
+    /// A lost lease is a no-op.
+    pub(super) fn release(&mut self, lease: Lease, now: Timestamp) {
+        if let Some(thread) = self.held(lease) {
+            thread.make_ready(now);
+        }
+    }
+
+    /// The thread, if the lease on it is still good.
+    pub(super) fn held(&mut self, lease: Lease) -> Option<&mut Thread> {
+        let thread = self.threads.get_mut(&lease.thread)?;
+        (thread.row.epoch == lease.epoch && thread.owner == Some(lease.node)).then_some(thread)
+    }
+}
+
+fn waiting_since(thread: &Thread, now: Timestamp) -> Option<Timestamp> {
+    if thread.row.status == ThreadStatus::Ready {
+        return Some(thread.ready_at);
+    }
+    thread.wakes_at().filter(|&at| at <= now)
+}

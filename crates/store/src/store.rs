@@ -1,0 +1,140 @@
+//! The one trait through which threads are made durable.
+
+use crate::row::{
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RunFilter, RunRow,
+    StoredEvent, ThreadFilter, ThreadRow,
+};
+use async_trait::async_trait;
+use entourage_model::{Digest, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// How long a node lives from one heartbeat to the next.
+pub const NODE_LIFE: Duration = Duration::from_secs(15);
+
+/// A store that cannot serve, for a reason that is nobody's fault in particular.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("another process uses it")]
+    Locked,
+    #[error("it was written by a newer version (schema {found}, this program knows {known})")]
+    Newer { found: u32, known: u32 },
+    #[error("it is damaged: {0}")]
+    Corrupt(String),
+    #[error("the disk is full")]
+    Full,
+    #[error("this node was declared dead")]
+    NodeDead,
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Somebody else holds a greater epoch. Nothing was written; drop what is in memory.
+    #[error("the lease is lost")]
+    Fenced,
+    /// The tree has no room for the spawned threads. Nothing was written.
+    #[error("only {left} more threads fit into the tree")]
+    TreeFull { left: u32 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum EnqueueError {
+    #[error("no such thread")]
+    NoThread,
+    #[error("the thread is terminated")]
+    Terminated,
+    #[error("the queue is full")]
+    QueueFull,
+    #[error("the key was used with another message")]
+    Conflict,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Durable threads. Every method is atomic; what has returned `Ok` survives the process, at any instant.
+///
+/// Times are the store's own clock: the clocks of nodes are never compared.
+#[async_trait]
+pub trait Store: Debug + Send + Sync + 'static {
+    /// Announces a process. Its id must never have been used before.
+    async fn register(&self, node: NodeId) -> Result<(), StoreError>;
+
+    /// Says that the node lives. `NodeDead` means that others have taken its threads: drop everything.
+    async fn heartbeat(&self, node: NodeId) -> Result<(), StoreError>;
+
+    /// Makes the threads of dead nodes `ready` again; returns how many. Repeating it changes nothing.
+    async fn sweep(&self) -> Result<usize, StoreError>;
+
+    /// Makes a root thread, `ready`, or held by `claim` at once. A blob for its bundle must exist.
+    async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError>;
+
+    /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction.
+    async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError>;
+
+    /// Takes up at most `max` threads that are `ready` or whose time has come, longest waiting first.
+    /// Attempts are counted here, before anything runs.
+    async fn claim(&self, node: NodeId, max: usize) -> Result<Vec<Claim>, StoreError>;
+
+    /// Appends a decision. Only the holder of the newest epoch can; an unknown outcome is read back inside.
+    async fn commit(&self, lease: Lease, commit: Commit) -> Result<Committed, CommitError>;
+
+    /// Gives a thread back untouched, `ready` for anybody; its attempts stay counted. A lost lease is a no-op.
+    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+
+    /// The queue behind line `after`, in order.
+    async fn lines(&self, thread: ThreadId, after: u64) -> Result<Vec<QueueLine>, StoreError>;
+
+    /// A thread's events behind `after`, in order, at most `limit`.
+    async fn journal(&self, thread: ThreadId, after: u64, limit: usize) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// The events of all threads of a tree behind position `after`, in order of position.
+    async fn tree_journal(&self, root: ThreadId, after: u64, limit: usize) -> Result<Vec<StoredEvent>, StoreError>;
+
+    async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, StoreError>;
+
+    async fn threads(&self, filter: &ThreadFilter, page: Page<ThreadId>) -> Result<Vec<ThreadRow>, StoreError>;
+
+    /// Removes a thread with everything below it; returns the removed ids. A missing one is a no-op.
+    async fn delete(&self, id: ThreadId) -> Result<Vec<ThreadId>, StoreError>;
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRow>, StoreError>;
+
+    async fn runs(&self, filter: &RunFilter, page: Page<RunId>) -> Result<Vec<RunRow>, StoreError>;
+
+    /// Notes that a run is to be cancelled. The caller then queues the cancel; an ended or missing run is a no-op.
+    async fn request_cancel(&self, id: &RunId) -> Result<Option<RunRow>, StoreError>;
+
+    /// Notes that somebody outside has read a run's result. Only the first time counts.
+    async fn mark_delivered(&self, id: &RunId) -> Result<(), StoreError>;
+
+    /// Keeps bytes under their digest. Repeating it changes nothing.
+    async fn put_blob(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError>;
+
+    async fn blob(&self, digest: Digest) -> Result<Option<Blob>, StoreError>;
+
+    /// Points a path of a thread's file system at a blob that exists.
+    async fn put_file(&self, thread: ThreadId, file: FileRow) -> Result<(), StoreError>;
+
+    async fn files(&self, thread: ThreadId) -> Result<Vec<FileRow>, StoreError>;
+
+    /// Returns whether there was such a file.
+    async fn delete_file(&self, thread: ThreadId, path: &str) -> Result<bool, StoreError>;
+
+    async fn dead_letters(&self, thread: Option<ThreadId>) -> Result<Vec<DeadLetter>, StoreError>;
+
+    /// When the next parked thread wants to be taken up, if any does.
+    async fn next_wake(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// The store's own clock.
+    fn now(&self) -> Timestamp;
+
+    /// Looks for damage, beyond what every read checks.
+    async fn check(&self) -> Result<Vec<Report>, StoreError>;
+
+    /// Flushes and lets go of files and locks. Calls after it fail.
+    async fn close(&self);
+}

@@ -1,0 +1,73 @@
+//! `cargo x bench`: the benchmarks by name, over the release build.
+
+use crate::{failure::Failure, step::Step};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, Copy)]
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    /// A binary of `crates/testkit/src/bin/`, then its arguments; the caller's come after them.
+    command: &'static [&'static str],
+}
+
+/// One line each, for example:
+/// `Bench { name: "fanout", about: "children started in a second", command: &["bench-fanout", "--children", "1000"] }`
+const BENCHES: &[Bench] = &[];
+
+const BUILD: &str = "cargo build --release -p entourage -p entourage-testkit";
+
+pub(crate) fn list() -> Result<(), Failure> {
+    println!("usage: cargo x bench NAME [ARG…]\n\nbenchmarks:\n{}", table(BENCHES));
+    Ok(())
+}
+
+pub(crate) fn run(root: &Path, name: &str, arguments: &[&str]) -> Result<(), Failure> {
+    let bench = find(BENCHES, name)?;
+    Step::new("release build", BUILD).run(root)?;
+    let mut command = vec![release_folder()?.join(bench.command[0]).to_string_lossy().into_owned()];
+    command.extend(bench.command[1..].iter().chain(arguments).map(|&word| word.to_owned()));
+    Step { name: bench.name, command }.run(root)?;
+    Ok(())
+}
+
+fn table(benches: &[Bench]) -> String {
+    if benches.is_empty() {
+        return "  none yet".to_owned();
+    }
+    benches.iter().map(|bench| format!("  {:<12} {}", bench.name, bench.about)).collect::<Vec<_>>().join("\n")
+}
+
+fn find<'b>(benches: &'b [Bench], name: &str) -> Result<&'b Bench, Failure> {
+    benches.iter().find(|bench| bench.name == name).ok_or_else(|| {
+        Failure::new(format!("there is no benchmark `{name}`")).hint(format!("known benchmarks:\n{}", table(benches)))
+    })
+}
+
+/// Beside the folder of this very program, wherever the caller's settings put the target folder.
+fn release_folder() -> Result<PathBuf, Failure> {
+    let program =
+        std::env::current_exe().map_err(|fault| Failure::new(format!("cannot find the target folder: {fault}")))?;
+    Ok(program.parent().and_then(Path::parent).expect("cargo puts a binary two folders deep").join("release"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &[Bench] = &[
+        Bench { name: "first", about: "the first one", command: &["bench-first"] },
+        Bench { name: "second", about: "the second one", command: &["bench-second", "--many"] },
+    ];
+
+    #[test]
+    fn a_benchmark_is_found_by_name() {
+        assert_eq!(find(TWO, "second").expect("it is there").command, ["bench-second", "--many"]);
+    }
+
+    #[test]
+    fn an_unknown_benchmark_lists_the_known_ones() {
+        let failure = find(TWO, "third").expect_err("it is not there").to_string();
+        assert!(failure.contains("`third`") && failure.contains("second       the second one"), "{failure}");
+    }
+}

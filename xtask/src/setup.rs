@@ -1,0 +1,91 @@
+//! `cargo x setup`: the system packages that tests need, installed when we are root, named when we are not.
+
+use crate::{
+    failure::Failure,
+    step::{Step, program, succeeds},
+};
+use std::path::Path;
+
+/// A Debian package and the shell line that succeeds when it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Need {
+    package: &'static str,
+    probe: &'static str,
+    why: &'static str,
+}
+
+/// One line each, for example:
+/// `Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" }`
+const NEEDS: &[Need] = &[];
+
+const INSTALL: &str = "apt-get install -y --no-install-recommends";
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let is_there = |need: &Need| succeeds(&["sh", "-c", need.probe]);
+    let missing = missing(NEEDS, is_there);
+    if missing.is_empty() {
+        eprintln!("set up: nothing is missing ({} packages needed)", NEEDS.len());
+        return Ok(());
+    }
+    if !is_root() {
+        return Err(ask_for(&missing));
+    }
+    install(&missing)?;
+    let still: Vec<Need> = missing.into_iter().filter(|need| !is_there(need)).collect();
+    match still.as_slice() {
+        [] => Ok(()),
+        [need, ..] => {
+            Err(Failure::new(format!("package `{}` is installed, but `{}` still fails", need.package, need.probe)))
+        }
+    }
+}
+
+fn missing(needs: &[Need], is_there: impl Fn(&Need) -> bool) -> Vec<Need> {
+    needs.iter().copied().filter(|need| !is_there(need)).collect()
+}
+
+fn is_root() -> bool {
+    program(&["id", "-u"]).output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn ask_for(missing: &[Need]) -> Failure {
+    let reasons: Vec<String> = missing.iter().map(|need| format!("\n  {}: {}", need.package, need.why)).collect();
+    Failure::new(format!("the tests need packages that are not here:{}", reasons.concat()))
+        .hint(format!("sudo {INSTALL} {}", packages(missing)))
+}
+
+fn install(missing: &[Need]) -> Result<(), Failure> {
+    for (name, command) in
+        [("package lists", "apt-get update".to_owned()), ("packages", format!("{INSTALL} {}", packages(missing)))]
+    {
+        let command = format!("env DEBIAN_FRONTEND=noninteractive {command}");
+        Step::new(name, &command).run(Path::new("/")).map_err(|failure| failure.hint(ask_for(missing).what))?;
+    }
+    Ok(())
+}
+
+fn packages(needs: &[Need]) -> String {
+    needs.iter().map(|need| need.package).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Need = Need { package: "here", probe: "true", why: "it is always there" };
+    const AWAY: Need = Need { package: "away", probe: "false", why: "the far tests" };
+
+    #[test]
+    fn only_what_a_probe_does_not_find_is_missing() {
+        let missing = missing(&[HERE, AWAY], |need| succeeds(&["sh", "-c", need.probe]));
+        assert_eq!(missing, [AWAY]);
+    }
+
+    #[test]
+    fn who_is_not_root_is_told_exactly_what_to_install_and_why() {
+        let failure = ask_for(&[AWAY, HERE]);
+        assert_eq!(failure.code, 1);
+        assert!(failure.what.contains("away: the far tests"), "{failure}");
+        assert_eq!(failure.hint.as_deref(), Some("sudo apt-get install -y --no-install-recommends away here"));
+    }
+}

@@ -1,0 +1,132 @@
+//! `cargo x test`: the gate. Set up, then every step in order, until one is red.
+
+use crate::{
+    doc_tests,
+    failure::Failure,
+    setup,
+    step::{Step, succeeds},
+    tidy::House,
+};
+use std::{path::Path, time::Instant};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Everything,
+    /// Without lints, documentation tests and the heavy tests of `.config/nextest.toml`.
+    Fast,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    Nextest,
+    /// Plain `cargo test`: the same tests, without time limits and groups.
+    Cargo,
+}
+
+/// What decides the steps.
+#[derive(Debug, Clone, Copy)]
+struct Situation {
+    extent: Extent,
+    runner: Runner,
+    has_doc_tests: bool,
+}
+
+pub(crate) fn run(root: &Path, extent: Extent) -> Result<(), Failure> {
+    let begin = Instant::now();
+    setup::run()?;
+    let has_doc_tests = House::read(root)?.sources.iter().any(|source| doc_tests::has_any(&source.text));
+    let steps = steps(Situation { extent, runner: find_runner(), has_doc_tests });
+    for (index, step) in steps.iter().enumerate() {
+        step.run(root).map_err(|failure| Failure {
+            what: format!("{}{}", failure.what, not_run(&steps[index + 1..])),
+            ..failure
+        })?;
+    }
+    let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
+    eprintln!("green: {} in {:.1} s", names.join(", "), begin.elapsed().as_secs_f32());
+    Ok(())
+}
+
+fn find_runner() -> Runner {
+    if succeeds(&["cargo", "nextest", "--version"]) {
+        return Runner::Nextest;
+    }
+    eprintln!("note: cargo-nextest is not installed, so `cargo test` runs, without time limits for each test");
+    Runner::Cargo
+}
+
+/// All in one profile and one target folder. The build names the tests as well as the binaries: without them
+/// cargo would choose other features for shared crates and build these twice.
+fn steps(situation: Situation) -> Vec<Step> {
+    let Situation { extent, runner, has_doc_tests } = situation;
+    let mut steps = vec![Step::new("format", "cargo fmt --all --check")];
+    if extent == Extent::Everything {
+        steps.push(Step::new("lints", "cargo clippy --workspace --all-targets -- -D warnings"));
+    }
+    steps.push(Step::new("build", "cargo build --workspace --bins --tests"));
+    steps.push(match (runner, extent) {
+        (Runner::Nextest, Extent::Everything) => Step::new("tests", "cargo nextest run --workspace"),
+        (Runner::Nextest, Extent::Fast) => Step::new("tests", "cargo nextest run --workspace --profile fast"),
+        (Runner::Cargo, _) => Step::new("tests", "cargo test --workspace --tests"),
+    });
+    if has_doc_tests && extent == Extent::Everything {
+        steps.push(Step::new("documentation tests", "cargo test --workspace --doc"));
+    }
+    steps
+}
+
+fn not_run(rest: &[Step]) -> String {
+    if rest.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = rest.iter().map(|step| step.name).collect();
+    format!("; not run: {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Situation = Situation { extent: Extent::Everything, runner: Runner::Nextest, has_doc_tests: true };
+
+    fn check(situation: Situation, expected: &[&str]) {
+        let commands: Vec<String> = steps(situation).iter().map(|step| step.command.join(" ")).collect();
+        assert_eq!(commands, expected);
+    }
+
+    #[test]
+    fn the_gate_formats_lints_builds_and_tests() {
+        let expected = [
+            "cargo fmt --all --check",
+            "cargo clippy --workspace --all-targets -- -D warnings",
+            "cargo build --workspace --bins --tests",
+            "cargo nextest run --workspace",
+            "cargo test --workspace --doc",
+        ];
+        check(WHOLE, &expected);
+        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..4]);
+    }
+
+    #[test]
+    fn a_fast_gate_lints_nothing_and_leaves_heavy_tests_out() {
+        let expected = [
+            "cargo fmt --all --check",
+            "cargo build --workspace --bins --tests",
+            "cargo nextest run --workspace --profile fast",
+        ];
+        check(Situation { extent: Extent::Fast, ..WHOLE }, &expected);
+    }
+
+    #[test]
+    fn without_nextest_cargo_runs_the_tests() {
+        let expected =
+            ["cargo fmt --all --check", "cargo build --workspace --bins --tests", "cargo test --workspace --tests"];
+        check(Situation { extent: Extent::Fast, runner: Runner::Cargo, ..WHOLE }, &expected);
+    }
+
+    #[test]
+    fn a_red_step_names_what_did_not_run() {
+        assert_eq!(not_run(&[Step::new("build", "b"), Step::new("tests", "t")]), "; not run: build, tests");
+        assert_eq!(not_run(&[]), "");
+    }
+}
