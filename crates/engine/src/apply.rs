@@ -77,7 +77,7 @@ impl Session {
 impl Child {
     fn new(link: &entourage_model::ChildLink) -> Self {
         Self {
-            run: Some((link.run.clone(), link.wait.clone())),
+            runs: vec![(link.run.clone(), link.wait.clone())],
             link: link.clone(),
             muted: false,
             status: "running".to_owned(),
@@ -143,10 +143,10 @@ fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {
 
 fn ask_child(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
     let Some(known) = state.children.get_mut(&child) else { return };
-    if known.run.is_none() {
+    if !known.is_live() {
         state.children_live += 1;
     }
-    known.run = Some((run.clone(), wait.clone()));
+    known.runs.push((run.clone(), wait.clone()));
     known.muted = false;
     "running".clone_into(&mut known.status);
     wait_for(state, child, wait);
@@ -154,10 +154,11 @@ fn ask_child(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait)
 
 fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Outcome) {
     let Some(known) = state.children.get_mut(&child) else { return };
-    if !known.run.as_ref().is_some_and(|(current, _)| current == run) {
+    let Some(place) = known.runs.iter().position(|(current, _)| current == run) else { return };
+    known.runs.remove(place);
+    if known.is_live() {
         return;
     }
-    known.run = None;
     state.children_live -= 1;
     let word = if outcome == Outcome::Failed { "failed" } else { "idle" };
     word.clone_into(&mut known.status);
@@ -169,9 +170,10 @@ fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Out
 
 fn terminate_child(state: &mut ThreadState, child: ThreadId) {
     let Some(known) = state.children.get_mut(&child) else { return };
-    if known.run.take().is_some() {
+    if known.is_live() {
         state.children_live -= 1;
     }
+    known.runs.clear();
     known.terminated = true;
     "terminated".clone_into(&mut known.status);
     if !known.link.resumable {

@@ -63,7 +63,8 @@ fn results(behind: &[Arc<Message>], answer: &Message, side: Side, lines: &mut Ve
     let places: std::collections::BTreeMap<_, _> =
         answer.tool_calls.iter().enumerate().map(|(place, call)| (&call.id, place)).collect();
     let mut found: Vec<Option<&Arc<Message>>> = vec![None; answer.tool_calls.len()];
-    for message in behind[..next].iter().filter(|m| m.role == Role::Tool) {
+    // The other side may have used the same ids.
+    for message in behind[..next].iter().filter(|m| m.role == Role::Tool && m.side == Some(side)) {
         if let Some(&place) = message.tool_call_id.as_ref().and_then(|id| places.get(id)) {
             found[place] = Some(message);
         }

@@ -81,9 +81,9 @@ pub enum CallState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
     pub link: ChildLink,
-    /// The run in progress and whether a call waits for it.
-    pub run: Option<(RunId, Wait)>,
-    /// Its run was asked to end: the ending is no news.
+    /// The runs that have not ended, in the order they were asked for, and whether a call waits for each.
+    pub runs: Vec<(RunId, Wait)>,
+    /// Its runs were asked to end: their endings are no news.
     pub muted: bool,
     /// A word or the child's own text.
     pub status: String,
@@ -137,7 +137,7 @@ impl ThreadState {
     pub fn registry(&self) -> impl Iterator<Item = RegistryEntry> {
         self.children
             .values()
-            .filter(|child| child.link.resumable || (!child.link.blocking && child.run.is_some()))
+            .filter(|child| child.link.resumable || (!child.link.blocking && child.is_live()))
             .map(|child| child.entry())
     }
 }
@@ -169,6 +169,11 @@ impl Child {
             status: self.status.clone(),
             parent_communication: self.link.communication,
         }
+    }
+
+    /// Whether it has something to do.
+    pub fn is_live(&self) -> bool {
+        !self.runs.is_empty()
     }
 
     /// Whether its endings reach the parent by themselves.

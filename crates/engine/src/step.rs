@@ -102,7 +102,7 @@ impl Decision {
 /// If the decision cannot be made durable, both must be thrown away: they are ahead of the journal.
 pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cue) -> Decision {
     let ids = Ids::new(cue.now, cue.seed);
-    let mut desk = Desk { world, state, mail, now: cue.now, ids, settled: false, out: Decision::default() };
+    let mut desk = Desk { world, state, mail, now: cue.now, ids, settled: false, spawned: 0, out: Decision::default() };
     match cue.input {
         Input::Resumed => desk.resume(),
         Input::Mail => {}
@@ -125,6 +125,8 @@ struct Desk<'a> {
     ids: Ids,
     /// The last open call got its result in this step, so the acting side can go on.
     settled: bool,
+    /// How many children this decision starts.
+    spawned: u32,
     out: Decision,
 }
 
@@ -146,7 +148,8 @@ impl Desk<'_> {
     fn resume(&mut self) {
         let Some(session) = &self.state.session else { return };
         if session.open == 0 {
-            self.advance();
+            // The mail comes first: what lies there may end the session.
+            self.settled = true;
         } else {
             self.resume_calls();
         }
@@ -168,13 +171,14 @@ impl Desk<'_> {
     fn act(&mut self, item: Item) {
         match item {
             // Only a terminated thread acts on a message: it will never be answered.
-            Item::Message(posted) => self.refuse(&posted),
-            Item::ChildEnded { child, run, call, ending, quiet } => {
-                self.child_ended(child, &Return { run, call, ending, quiet });
+            Item::Message(posted) => self.refuse(posted),
+            // Which call waits for the run is written down here as well.
+            Item::ChildEnded { child, run, call: _, ending, quiet } => {
+                self.child_ended(child, &Return { run, ending, quiet });
             }
-            Item::ChildTerminated { child, run, call } => self.child_terminated(child, run, call.as_ref()),
+            Item::ChildTerminated { child, run, call: _ } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
-                if self.state.children.contains_key(&child) {
+                if self.state.children.get(&child).is_some_and(|known| !known.terminated) {
                     self.emit(Event::ChildReported { child, status });
                 }
             }

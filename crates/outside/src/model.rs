@@ -186,11 +186,7 @@ enum KeyNeed {
 }
 
 impl Desk {
-    fn new(
-        settings: &ProviderSettings,
-        need: KeyNeed,
-        open: impl FnOnce(&Endpoint) -> Box<dyn Provider>,
-    ) -> Self {
+    fn new(settings: &ProviderSettings, need: KeyNeed, open: impl FnOnce(&Endpoint) -> Box<dyn Provider>) -> Self {
         let Some(endpoint) = Endpoint::parse(&settings.base_url) else {
             let why = "cannot be asked: its base URL is no http or https address";
             let fault = FailedAttempt::lasting(FailureKind::BadRequest, why);

@@ -155,6 +155,18 @@ impl Runtime {
         self.inner.fold(thread).await
     }
 
+    /// How many threads this process holds in memory right now.
+    pub fn threads_in_memory(&self) -> usize {
+        self.inner.actors().len()
+    }
+
+    /// Waits until this process holds no thread.
+    pub async fn until_parked(&self) {
+        while self.threads_in_memory() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Ends every actor: what may be repeated is dropped at once, what may not gets a few seconds.
     /// Everything that was not finished is `ready` for whoever comes next.
     pub async fn shutdown(&self) {

@@ -120,15 +120,15 @@ macro_rules! contract {
             commit: usage_adds_up
             commit: a_terminated_thread_has_its_time_and_sleeps_for_good
             commit: an_empty_commit_has_no_position
-            delivery: to_a_missing_thread_is_dropped
-            delivery: to_a_terminated_thread_is_dropped
-            delivery: to_a_parked_thread_claims_it
-            delivery: to_a_parked_thread_makes_it_ready_without_a_claim
-            delivery: two_to_one_thread_make_one_claim_with_both_lines
+            delivery: a_delivery_to_a_missing_thread_is_dropped
+            delivery: a_delivery_to_a_terminated_thread_is_dropped
+            delivery: a_delivery_to_a_parked_thread_claims_it
+            delivery: a_delivery_to_a_parked_thread_makes_it_ready_without_a_claim
+            delivery: two_deliveries_make_one_claim_with_both_lines
             delivery: an_older_line_comes_first_in_the_claim
-            delivery: to_a_held_thread_notifies
-            delivery: to_itself_keeps_the_thread_from_parking
-            delivery: behind_its_own_termination_is_dropped
+            delivery: a_delivery_to_a_held_thread_notifies
+            delivery: a_delivery_to_itself_keeps_the_thread_from_parking
+            delivery: a_delivery_behind_its_own_termination_is_dropped
             spawn: a_new_thread_has_events_lines_and_run
             spawn: a_thread_exists_once
             spawn: a_spawned_thread_is_claimed_with_its_lines

@@ -1,6 +1,8 @@
 //! Where threads live: the `Store` trait, the memory store, and the contract that every store passes.
 
 mod clock;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod key;
 mod memory;
 mod row;

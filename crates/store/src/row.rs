@@ -70,7 +70,8 @@ pub struct Commit {
     /// Lines that are put aside as dead letters, for this reason.
     pub buried: Vec<u64>,
     pub burial: Option<String>,
-    /// `Running` keeps the lease. Anything else gives it back, unless a line beyond `seen` has arrived.
+    /// `Running` keeps the lease. Anything else gives it back, unless a line beyond `seen` waits in the queue
+    /// (lines that were consumed do not count, however great their number).
     pub status: ThreadStatus,
     /// The greatest line number that the decision knew of.
     pub seen: u64,

@@ -43,9 +43,10 @@ pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> 
         .filter_map(|entry| Some(direct(entry, world.team.agent(&entry.agent)?.pitch())))
         .collect();
     let resumable: Vec<_> = prompt.children().filter(|entry| entry.resumable.is_some()).collect();
-    if !resumable.is_empty() {
-        tools.push(create(world, &resumable));
+    if resumable.is_empty() {
+        return tools;
     }
+    tools.push(create(world, &resumable));
     if state.children.values().any(|child| child.link.resumable && !child.terminated) {
         tools.push(message());
     }
@@ -162,9 +163,13 @@ fn wish_send<'a>(state: &ThreadState, arguments: &Map<String, Value>) -> Result<
         state.children.get(id).is_some_and(|child| child.link.resumable && !child.terminated)
     });
     let Some(child) = child else {
-        return Err(Refusal::new("subagent_not_active", format!("there is no active subagent `{reference}`")));
+        return Err(not_active(&reference));
     };
     Ok(Wish::Send { child, message: text(arguments, "message")? })
+}
+
+pub(crate) fn not_active(reference: &str) -> Refusal {
+    Refusal::new("subagent_not_active", format!("there is no active subagent `{reference}`"))
 }
 
 fn given(arguments: &Map<String, Value>, property: &str) -> Option<String> {

@@ -1,8 +1,9 @@
 //! Deciding about children: starting them, writing to them, and taking their endings.
 
 use super::Desk;
+use super::end::{TERMINATED, cancelled};
 use crate::dialect::standard::{self, Refusal, Wish};
-use crate::state::CallState;
+use crate::state::{CallState, Child};
 use entourage_model::{
     CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread, Outcome, Posted,
     ReplyTo, Role, RunId, Started, ThreadId, ToolCall, Wait, Write,
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 /// What comes back from a child at the end of a run.
 pub(super) struct Return {
     pub(super) run: RunId,
-    pub(super) call: Option<CallId>,
     pub(super) ending: Ending,
     pub(super) quiet: bool,
 }
@@ -40,14 +40,13 @@ impl Desk<'_> {
         if self.state.children_live >= limits.children_live {
             return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
         }
-        let spawned = self.out.writes.iter().filter(|write| matches!(write, Write::Spawn(_))).count();
-        if spawned as u64 >= u64::from(self.world.tree_left) {
+        if self.spawned >= self.world.tree_left {
             return Err(self.full("children_total", limits.children_total, "no more can be started in this tree"));
         }
         let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
         if let Some(max) = instances_max {
-            let instances = self.state.children.values().filter(|c| c.link.agent == entry.agent && !c.terminated);
-            if instances.count() as u64 >= u64::from(max) {
+            let counts = |child: &&Child| child.link.resumable && child.link.agent == entry.agent && !child.terminated;
+            if self.state.children.values().filter(counts).count() as u64 >= u64::from(max) {
                 return Err(self.full("maxInstances", max, "write to one of them with `subagent_message` instead"));
             }
         }
@@ -55,7 +54,7 @@ impl Desk<'_> {
     }
 
     fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
-        let live = self.state.children.values().filter(|child| child.run.is_some() || child.link.resumable);
+        let live = self.state.children.values().filter(|child| !child.terminated);
         let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
         let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
         Refusal::new("subagent_limit_reached", text)
@@ -85,6 +84,7 @@ impl Desk<'_> {
         };
         let new = self.new_thread(&link, entry, message);
         self.out.writes.push(Write::Spawn(Box::new(new)));
+        self.spawned += 1;
         self.emit(Event::ChildStarted(Box::new(link)));
         if !entry.blocking {
             self.end_call(call, Outcome::Done, standard::accepted(thread));
@@ -136,42 +136,65 @@ impl Desk<'_> {
     }
 
     fn send(&mut self, call: &ToolCall, child: ThreadId, message: String) {
-        let Some(known) = self.state.children.get(&child) else { return };
-        let (agent, blocking) = (known.link.agent.clone(), known.link.blocking);
-        if let Some((_, Wait::Call(_))) = &known.run {
-            let refusal = Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call"));
-            return self.end_call(call, Outcome::Failed, refusal.text());
-        }
+        let wait = match self.may_send(call, child) {
+            Ok(wait) => wait,
+            Err(refusal) => return self.end_call(call, Outcome::Failed, refusal.text()),
+        };
+        let Some(agent) = self.state.children.get(&child).map(|known| known.link.agent.clone()) else { return };
         let run = self.ids.run();
-        let wait = if blocking { Wait::Call(call.id.clone()) } else { Wait::Background };
         let row = self.new_run(child, &run, agent, &message);
         self.out.writes.push(Write::NewRun(row));
         let posted = self.posted(message, &run, &wait);
         self.deliver(child, Item::Message(posted));
+        let waits = wait != Wait::Background;
         self.emit(Event::ChildAsked { child, run, wait });
-        if !blocking {
+        if !waits {
             self.end_call(call, Outcome::Done, format!("The message was queued. Reference: {child}"));
         }
+    }
+
+    /// Whether the call waits for the answer, where the message can be sent at all.
+    fn may_send(&self, call: &ToolCall, child: ThreadId) -> Result<Wait, Refusal> {
+        let Some(known) = self.state.children.get(&child) else {
+            return Err(standard::not_active(&child.to_string()));
+        };
+        // The ending of a run that was asked to end is no news; the next run's would be taken for it.
+        let busy = known.is_live() && (known.muted || known.link.blocking);
+        if busy {
+            return Err(Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call")));
+        }
+        let limits = self.world.limits;
+        if !known.is_live() && self.state.children_live >= limits.children_live {
+            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
+        }
+        Ok(if known.link.blocking { Wait::Call(call.id.clone()) } else { Wait::Background })
     }
 
     /// A child's run is over: its call is answered, or its message queued.
     pub(super) fn child_ended(&mut self, child: ThreadId, back: &Return) {
         let Some(known) = self.state.children.get(&child) else { return };
-        let (muted, speaks, wait) = (known.muted, known.speaks(), known.run.clone());
+        // Delivery is at-least-once: a second ending finds no such run.
+        let Some((_, wait)) = known.runs.iter().find(|(run, _)| *run == back.run).cloned() else { return };
+        let (muted, speaks) = (known.muted, known.speaks());
         let answer = standard::answer(known, &back.ending);
         let outcome = back.ending.outcome;
         self.emit(Event::ChildEnded { child, run: back.run.clone(), outcome });
-        let delivered = Write::DeliveredRun { run: back.run.clone() };
-        if let Some(call) = back.call.as_ref().and_then(|call| self.waiting_call(child, call)) {
-            self.out.writes.push(delivered);
-            return self.end_call(&call, outcome, answer);
+        // Nobody is left here to be told.
+        if self.state.terminated.is_some() {
+            return;
         }
-        // A call that was waiting and is not any more was answered when its turn was stopped.
-        let stopped = matches!(&wait, Some((current, Wait::Call(_))) if *current == back.run);
-        if muted || stopped || back.quiet {
-            self.out.writes.push(delivered);
-        } else if speaks {
-            self.queue_news(child, back);
+        let delivered = Write::DeliveredRun { run: back.run.clone() };
+        match wait {
+            Wait::Call(call) => {
+                self.out.writes.push(delivered);
+                // A call that does not wait any more was answered when its turn was stopped.
+                if let Some(call) = self.waiting_call(child, &call) {
+                    self.end_call(&call, outcome, answer);
+                }
+            }
+            Wait::Background if muted || back.quiet => self.out.writes.push(delivered),
+            Wait::Background if speaks => self.queue_news(child, back),
+            Wait::Background => {}
         }
     }
 
@@ -191,18 +214,23 @@ impl Desk<'_> {
         self.deliver(self.state.id(), Item::Message(posted));
     }
 
-    pub(super) fn child_terminated(&mut self, child: ThreadId, run: Option<RunId>, call: Option<&CallId>) {
-        if !self.state.children.contains_key(&child) {
-            return;
-        }
-        let waiting = call.and_then(|call| self.waiting_call(child, call));
+    /// Nothing else comes from the child: every call that waits for it is answered now.
+    pub(super) fn child_terminated(&mut self, child: ThreadId, told: Option<&RunId>) {
+        let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
+        let runs = known.runs.clone();
         self.emit(Event::ChildTerminated { child });
-        if let Some(run) = run {
+        let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
+        for (run, wait) in runs {
+            // A request that crossed the termination reached nobody, so nobody else ends its run.
+            if told != Some(&run) {
+                self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
+            }
             self.out.writes.push(Write::DeliveredRun { run });
-        }
-        if let Some(call) = waiting {
-            let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
-            self.end_call(&call, Outcome::Cancelled, refusal.text());
+            if let Wait::Call(call) = wait
+                && let Some(call) = self.waiting_call(child, &call)
+            {
+                self.end_call(&call, Outcome::Cancelled, refusal.text());
+            }
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::{Desk, Effect};
 use crate::state::{Ask, CallState};
 use entourage_model::{
-    Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Wait, Write,
+    Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
 };
+use std::collections::BTreeSet;
 
 impl Desk<'_> {
     /// The acting side is done: the other side is next, or the session is over.
@@ -12,14 +13,14 @@ impl Desk<'_> {
         let Some(session) = &self.state.session else { return };
         let (side, turns) = (session.acting, session.turns + 1);
         let Some(agent) = self.world.agent(self.state) else { return };
-        let turns_max = agent.session_turns_max.unwrap_or(u32::MAX).min(self.world.limits.session_turns);
+        let limit = turn_limit(agent.session_turns_max, self.world.limits.session_turns);
         if agent.kind == Kind::AiHuman {
             self.emit(Event::TurnEnded { side, stop, next: Side::A });
             return self.end_session(self.last_words(None));
         }
         self.emit(Event::TurnEnded { side, stop, next: side.other() });
-        if turns >= turns_max {
-            return self.end_session(self.out_of_turns(turns_max));
+        if turns >= limit.1 {
+            return self.end_session(self.out_of_turns(limit));
         }
         self.think();
     }
@@ -63,8 +64,8 @@ impl Desk<'_> {
         Ending { outcome: Outcome::Done, text, attachments: Vec::new(), limit }
     }
 
-    fn out_of_turns(&self, turns_max: u32) -> Ending {
-        let limit = format!("maxSessionTurns: the limit of {turns_max} turns is reached");
+    fn out_of_turns(&self, (name, max): (&str, u32)) -> Ending {
+        let limit = format!("{name}: the limit of {max} turns is reached");
         if self.world.agent(self.state).is_some_and(|agent| agent.has_terminal_binding()) {
             let text = self.no_binding_called(&limit);
             return Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: Some(limit) };
@@ -84,16 +85,18 @@ impl Desk<'_> {
         let asks = session.asks.clone();
         let rest = self.rest_after(ending.outcome);
         self.emit(Event::SessionEnded(Box::new(SessionEnd { ending: ending.clone(), rest })));
-        let last = asks.len().saturating_sub(1);
-        for (place, ask) in asks.into_iter().enumerate() {
-            self.end_run(ask, &ending, place < last);
+        let mut told = BTreeSet::new();
+        let mut quiet = |ask: &Ask| ask.reply_to.as_ref().is_some_and(|to| !told.insert(to.thread));
+        let ends: Vec<_> = asks.into_iter().rev().map(|ask| (quiet(&ask), ask)).collect();
+        for (quiet, ask) in ends.into_iter().rev() {
+            self.end_run(ask, &ending, quiet);
         }
         if self.state.started.parent.is_some() && rest != Rest::Idle {
             self.terminate_children();
         }
     }
 
-    /// A `quiet` ending answers a call but is not told as news: a later run of the session tells it.
+    /// A `quiet` ending answers a call but is not told as news: a later run of the session tells the same thread.
     fn end_run(&mut self, ask: Ask, ending: &Ending, quiet: bool) {
         self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: ending.clone() });
         if let Some(reply_to) = ask.reply_to {
@@ -132,15 +135,17 @@ impl Desk<'_> {
         self.settled = false;
     }
 
+    /// Asks every run of the child to end.
     fn cancel_child(&mut self, child: ThreadId) {
-        let Some((run, _)) = self.state.children.get(&child).and_then(|known| known.run.clone()) else { return };
+        let Some(runs) = self.state.children.get(&child).map(|known| known.runs.clone()) else { return };
         self.emit(Event::ChildCancelled { child });
-        self.deliver(child, Item::Cancel { run });
+        for (run, _) in runs {
+            self.deliver(child, Item::Cancel { run });
+        }
     }
 
     fn cancel_background(&mut self) {
-        let running = self.state.children.values();
-        let running = running.filter(|child| matches!(&child.run, Some((_, Wait::Background))) && !child.muted);
+        let running = self.state.children.values().filter(|child| child.is_live() && !child.muted);
         for child in running.map(|child| child.link.thread).collect::<Vec<_>>() {
             self.cancel_child(child);
         }
@@ -163,15 +168,18 @@ impl Desk<'_> {
         if let Some(letter) = waiting.and_then(|place| self.mail.remove(place)) {
             self.out.consumed.push(letter.number);
             if let Item::Message(posted) = letter.item {
-                self.refuse(&posted);
+                self.refuse(posted);
             }
         }
     }
 
     /// Ends the run of a message that will not be worked on.
-    pub(super) fn refuse(&mut self, posted: &Posted) {
-        if let Some(run) = posted.run.clone() {
-            let ask = Ask { run, reply_to: posted.reply_to.clone() };
+    pub(super) fn refuse(&mut self, posted: Posted) {
+        let Posted { run: Some(run), reply_to, .. } = posted else { return };
+        let ask = Ask { run, reply_to };
+        if self.state.terminated.is_some() {
+            self.terminate_run(ask);
+        } else {
             self.end_run(ask, &cancelled("The run was cancelled before it began."), false);
         }
     }
@@ -193,25 +201,31 @@ impl Desk<'_> {
         self.out.effects.clear();
         self.out.effects.push(Effect::Abort);
         let asks = self.state.session.as_ref().map(|session| session.asks.clone()).unwrap_or_default();
-        let me = self.state.id();
         self.terminate_children();
         self.emit(Event::Terminated { at: self.now });
-        let mut told = false;
-        for ask in asks {
-            self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: cancelled("The thread was terminated.") });
-            if let Some(to) = ask.reply_to {
-                told = true;
-                self.deliver(to.thread, Item::ChildTerminated { child: me, run: Some(ask.run), call: to.call });
-            }
-        }
-        if let (Some(parent), false) = (self.state.started.parent, told) {
-            self.deliver(parent, Item::ChildTerminated { child: me, run: None, call: None });
-        }
+        asks.into_iter().for_each(|ask| self.terminate_run(ask));
         // What waited in the queue will never be answered.
         for letter in std::mem::take(self.mail) {
             self.out.consumed.push(letter.number);
             self.act(letter.item);
         }
+        if let Some(parent) = self.state.started.parent.filter(|parent| !self.has_told(*parent)) {
+            self.deliver(parent, Item::ChildTerminated { child: self.state.id(), run: None, call: None });
+        }
+    }
+
+    fn terminate_run(&mut self, Ask { run, reply_to }: Ask) {
+        self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
+        if let Some(to) = reply_to {
+            self.deliver(to.thread, Item::ChildTerminated { child: self.state.id(), run: Some(run), call: to.call });
+        }
+    }
+
+    fn has_told(&self, parent: ThreadId) -> bool {
+        let tells = |write: &Write| {
+            matches!(write, Write::Deliver { to, item } if *to == parent && matches!(**item, Item::ChildTerminated { .. }))
+        };
+        self.out.writes.iter().any(tells)
     }
 
     fn terminate_children(&mut self) {
@@ -230,15 +244,31 @@ impl Desk<'_> {
         if !bury {
             return;
         }
+        // Everything but messages is acted on all the same: who was told to end must end.
         for letter in std::mem::take(self.mail) {
+            let Item::Message(posted) = letter.item else {
+                self.mail.push_back(letter);
+                continue;
+            };
             self.out.buried.push(letter.number);
-            if let Item::Message(Posted { run: Some(run), reply_to, .. }) = letter.item {
-                self.end_run(Ask { run, reply_to }, &ending, false);
+            if let Some(run) = posted.run {
+                self.end_run(Ask { run, reply_to: posted.reply_to }, &ending, false);
             }
         }
     }
 }
 
-fn cancelled(text: &str) -> Ending {
+/// The name of the narrower limit, and how many turns it allows.
+fn turn_limit(own: Option<u32>, all: u32) -> (&'static str, u32) {
+    match own {
+        Some(max) if max <= all => ("maxSessionTurns", max),
+        _ => ("session_turns", all),
+    }
+}
+
+/// How the runs of a terminated thread end.
+pub(super) const TERMINATED: &str = "The thread was terminated.";
+
+pub(super) fn cancelled(text: &str) -> Ending {
     Ending { outcome: Outcome::Cancelled, text: text.to_owned(), attachments: Vec::new(), limit: None }
 }

@@ -24,6 +24,8 @@ impl Desk<'_> {
         let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
         let acting = self.state.started.receives.unwrap_or(entourage_model::Side::A);
         self.emit(Event::SessionStarted { deadline, acting });
+        // Before any limit is looked at: a session that ends at once has still dealt with what waited.
+        self.take_messages();
         self.think();
     }
 
@@ -138,10 +140,8 @@ impl Desk<'_> {
             .calls
             .iter()
             .find(|call| call.call.name == binding.tool && call.state == CallState::Ended(Outcome::Done))?;
-        let text = match &binding.message_property {
-            Some(property) => argument_text(&call.call, property).unwrap_or_default(),
-            None => self.result_text(&call.call),
-        };
+        let mapped = binding.message_property.as_deref().and_then(|property| argument_text(&call.call, property));
+        let text = mapped.unwrap_or_else(|| self.result_text(&call.call));
         Some(Ending { outcome, text, attachments: Vec::new(), limit: None })
     }
 
@@ -174,9 +174,8 @@ pub(super) fn argument_text(call: &ToolCall, property: &str) -> Option<String> {
 fn with_own_ids(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
     let mut seen = BTreeSet::new();
     for (place, call) in calls.iter_mut().enumerate() {
-        if !seen.insert(call.id.clone()) {
+        while !seen.insert(call.id.clone()) {
             call.id = format!("{}#{place}", call.id).into();
-            seen.insert(call.id.clone());
         }
     }
     calls

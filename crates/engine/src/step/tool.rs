@@ -18,7 +18,7 @@ impl<'a> Desk<'a> {
                 None => self.end_call(call, Outcome::Failed, self.unknown_tool(&call.name)),
             }
         }
-        self.start_tools();
+        self.start_tools(&[]);
     }
 
     fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, standard::Refusal>> {
@@ -39,35 +39,58 @@ impl<'a> Desk<'a> {
         let prompt = self.state.session.as_ref().and_then(|s| Some(&self.world.side(self.state, s.acting)?.prompt));
         let offered = prompt.map(|prompt| crate::offer::offered(self.world, self.state, prompt)).unwrap_or_default();
         let names: Vec<_> = offered.iter().map(|spec| spec.name.as_str()).collect();
+        if names.is_empty() {
+            return format!("There is no tool `{tool}` here, nor any other.");
+        }
         format!("There is no tool `{tool}` here. Available: {}.", names.join(", "))
     }
 
-    /// Asks tools to run. One that changes things begins when every tool called before it has ended, so that a
-    /// model's `write, then read` is done in that order; pure ones run side by side.
-    fn start_tools(&mut self) {
-        let Some(session) = &self.state.session else { return };
+    /// Asks the tools that are due to run, but for those that do `already`.
+    fn start_tools(&mut self, already: &[usize]) {
         let step = self.state.usage.steps;
+        for place in self.due() {
+            let Some(session) = self.state.session.as_ref().filter(|_| already.binary_search(&place).is_err()) else {
+                continue;
+            };
+            let call = session.calls[place].call.clone();
+            if self.class(&call.name) != Some(EffectClass::Pure) {
+                self.emit(Event::CallStarted { call: call.id.clone() });
+            }
+            let key = self.key(step, place);
+            self.out.effects.push(Effect::CallTool { call, key });
+        }
+    }
+
+    /// The calls that can run and of which nothing is recorded. After each decision these are pure ones in flight.
+    ///
+    /// One that changes things runs when every tool called before it has ended, so that a model's `write, then read`
+    /// is done in that order; pure ones run side by side.
+    fn due(&self) -> Vec<usize> {
         let mut due = Vec::new();
         let (mut busy, mut changing) = (false, false);
-        for (place, call) in session.calls.iter().enumerate() {
-            let class = self.world.tools.get(&call.call.name).map(|spec| spec.class);
-            let pure = class == Some(EffectClass::Pure);
+        let calls = self.state.session.iter().flat_map(|session| session.calls.iter().enumerate());
+        for (place, call) in calls {
+            let pure = self.class(&call.call.name) == Some(EffectClass::Pure);
             match call.state {
                 CallState::Asked if changing || (!pure && busy) => changing |= !pure,
                 CallState::Asked => {
-                    due.push((call.call.clone(), format!("{}/{step}/{place}", self.state.id()), pure));
+                    due.push(place);
                     (busy, changing) = (true, changing || !pure);
                 }
                 CallState::Started => (busy, changing) = (true, true),
                 CallState::Waiting(_) | CallState::Ended(_) => {}
             }
         }
-        for (call, key, pure) in due {
-            if !pure {
-                self.emit(Event::CallStarted { call: call.id.clone() });
-            }
-            self.out.effects.push(Effect::CallTool { call, key });
-        }
+        due
+    }
+
+    fn class(&self, tool: &Name) -> Option<EffectClass> {
+        self.world.tools.get(tool).map(|spec| spec.class)
+    }
+
+    /// The same for the same call, however often it is made.
+    fn key(&self, step: u64, place: usize) -> String {
+        format!("{}/{step}/{place}", self.state.id())
     }
 
     /// After a crash: pure and idempotent calls are made again; of the others nobody knows.
@@ -80,28 +103,31 @@ impl<'a> Desk<'a> {
             if call.state != CallState::Started {
                 continue;
             }
-            let class = self.world.tools.get(&call.call.name).map(|spec| spec.class);
-            if class == Some(EffectClass::Idempotent) {
-                let key = format!("{}/{step}/{place}", self.state.id());
+            if self.class(&call.call.name) == Some(EffectClass::Idempotent) {
+                let key = self.key(step, place);
                 again.push(Effect::CallTool { call: call.call, key });
             } else {
                 self.end_call(&call.call, Outcome::Unknown, unknown_outcome(&call.call.name));
             }
         }
         self.out.effects.extend(again);
-        self.start_tools();
+        self.start_tools(&[]);
     }
 
     pub(super) fn tool_ended(&mut self, call: &CallId, outcome: Outcome, text: String) {
         let Some(session) = &self.state.session else { return };
         let Some(place) = session.open_call(call) else { return };
-        let call = session.calls[place].call.clone();
+        // Only a child answers the call that waits for it.
+        if matches!(session.calls[place].state, CallState::Waiting(_)) {
+            return;
+        }
+        let (call, already) = (session.calls[place].call.clone(), self.due());
         self.end_call(&call, outcome, text);
         if outcome == Outcome::Done {
             self.report_status(&call);
         }
         if self.state.session.as_ref().is_some_and(|session| session.unstarted > 0) {
-            self.start_tools();
+            self.start_tools(&already);
         }
     }
 

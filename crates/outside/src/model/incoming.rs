@@ -8,7 +8,7 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
 use std::time::Duration;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 /// How much of an error's body is read.
 const ERROR_BYTES_MAX: usize = 64 << 10;
@@ -18,18 +18,16 @@ const END_WAIT: Duration = Duration::from_millis(50);
 /// Dropping it closes the connection, unless the body was read to its end.
 pub(super) struct Incoming {
     response: Response,
-    limits: ModelLimits,
-    /// Until the first byte: when it must be there.
-    first_byte_at: Option<Instant>,
+    patience: Patience,
 }
 
 impl Incoming {
     /// Sends the request. An answer that is no success is read and becomes the failure it tells of.
     pub(super) async fn send(request: RequestBuilder, limits: ModelLimits) -> Result<Self, FailedAttempt> {
-        let first_byte_at = Instant::now() + limits.first_byte;
-        let sent = timeout_at(first_byte_at, request.send()).await.map_err(|_| silent(limits.first_byte))?;
+        let patience = Patience::new(limits);
+        let sent = timeout(patience.left(), request.send()).await.map_err(|_| patience.spent())?;
         let response = sent.map_err(|error| transport_failure(&error))?;
-        let incoming = Self { response, limits, first_byte_at: Some(first_byte_at) };
+        let incoming = Self { response, patience };
         if incoming.response.status().is_success() { Ok(incoming) } else { Err(incoming.into_failure().await) }
     }
 
@@ -40,18 +38,12 @@ impl Incoming {
     /// The next bytes, never none of them; `None` at the end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, FailedAttempt> {
         loop {
-            let next = match self.first_byte_at {
-                Some(moment) => timeout_at(moment, self.response.chunk()).await,
-                None => timeout(self.limits.stall, self.response.chunk()).await,
-            };
-            let next = next.map_err(|_| match self.first_byte_at {
-                Some(_) => silent(self.limits.first_byte),
-                None => stalled(self.limits.stall),
-            })?;
+            let next = timeout(self.patience.left(), self.response.chunk()).await;
+            let next = next.map_err(|_| self.patience.spent())?;
             match next.map_err(|error| transport_failure(&error))? {
                 Some(bytes) if bytes.is_empty() => {}
                 Some(bytes) => {
-                    self.first_byte_at = None;
+                    self.patience.hear();
                     return Ok(Some(bytes));
                 }
                 None => return Ok(None),
@@ -68,6 +60,7 @@ impl Incoming {
 
     async fn into_failure(mut self) -> FailedAttempt {
         let mut body = Vec::new();
+        self.patience.hear();
         // A body that breaks off or stalls still has its status.
         while let Ok(Some(bytes)) = self.chunk().await {
             body.extend_from_slice(&bytes);
@@ -80,10 +73,36 @@ impl Incoming {
     }
 }
 
-pub(super) fn silent(limit: Duration) -> FailedAttempt {
-    FailedAttempt::passing(FailureKind::Timeout, format!("sent nothing within {limit:?}"))
+/// How much longer to wait for a provider to say something.
+pub(super) struct Patience {
+    limits: ModelLimits,
+    /// When the request went out; absent once anything was heard.
+    silent_since: Option<Instant>,
 }
 
-pub(super) fn stalled(limit: Duration) -> FailedAttempt {
-    FailedAttempt::passing(FailureKind::Timeout, format!("stopped in the middle of its answer for {limit:?}"))
+impl Patience {
+    /// Time runs from now.
+    pub(super) fn new(limits: ModelLimits) -> Self {
+        Self { limits, silent_since: Some(Instant::now()) }
+    }
+
+    pub(super) fn hear(&mut self) {
+        self.silent_since = None;
+    }
+
+    pub(super) fn left(&self) -> Duration {
+        match self.silent_since {
+            Some(start) => self.limits.first_byte.saturating_sub(start.elapsed()),
+            None => self.limits.stall,
+        }
+    }
+
+    /// What it means that nothing came in that time.
+    pub(super) fn spent(&self) -> FailedAttempt {
+        let why = match self.silent_since {
+            Some(_) => format!("sent nothing within {:?}", self.limits.first_byte),
+            None => format!("stopped in the middle of its answer for {:?}", self.limits.stall),
+        };
+        FailedAttempt::passing(FailureKind::Timeout, why)
+    }
 }

@@ -41,12 +41,7 @@ enum Form {
 }
 
 impl OpenAi {
-    pub(super) fn new(
-        endpoint: &Endpoint,
-        settings: &ProviderSettings,
-        limits: ModelLimits,
-        http: Arc<Http>,
-    ) -> Self {
+    pub(super) fn new(endpoint: &Endpoint, settings: &ProviderSettings, limits: ModelLimits, http: Arc<Http>) -> Self {
         Self {
             url: endpoint.join("chat/completions"),
             authorization: authorization(settings),

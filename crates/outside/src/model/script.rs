@@ -2,7 +2,8 @@
 //!
 //! ```json
 //! { "rules": [
-//!   { "agent": "lead", "step": 0, "reply": { "calls": [{ "tool": "research", "arguments": { "message": "{{last}}" } }] } },
+//!   { "agent": "lead", "step": 0,
+//!     "reply": { "calls": [{ "tool": "research", "arguments": { "message": "{{last}}" } }] } },
 //!   { "agent": "research", "contains": "hurry", "times": 1, "reply": { "fail": "too busy" } },
 //!   { "reply": { "text": "I heard: {{last}}", "delay_ms": 300 } }
 //! ] }

@@ -5,7 +5,7 @@ use super::complaint;
 use super::endpoint::Endpoint;
 use super::failure::{FailedAttempt, FailureKind};
 use super::http::{Http, transport_failure};
-use super::incoming::{silent, stalled};
+use super::incoming::Patience;
 use super::provider::Provider;
 use super::settings::{ModelLimits, ProviderSettings};
 use super::watch::Watch;
@@ -22,7 +22,7 @@ use genai::{Client, ModelIden, ServiceTarget};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VendorKind {
@@ -112,21 +112,19 @@ impl Vendor {
         let options = self.options(request);
         let asked = self.client()?.exec_chat_stream(self.target(model), chat_request(request), Some(&options));
         let stream = asked.await.map_err(|error| failure(&error))?.stream;
-        let end = self.listen(stream, watch).await?.filter(|end| self.is_whole(end)).ok_or_else(|| {
-            FailedAttempt::passing(FailureKind::Unavailable, "stopped before the end of its answer")
-        })?;
+        let end =
+            self.listen(stream, watch).await?.filter(|end| self.is_whole(end)).ok_or_else(|| {
+                FailedAttempt::passing(FailureKind::Unavailable, "stopped before the end of its answer")
+            })?;
         let usage = end.captured_usage.unwrap_or_default();
         Ok(answer(end.captured_content.unwrap_or_default(), &usage))
     }
 
     /// Reads to the end, under the two time-outs; `None` if it did not come.
     async fn listen(&self, mut stream: ChatStream, watch: &dyn Watch) -> Result<Option<StreamEnd>, FailedAttempt> {
-        let mut first_byte_at = Some(Instant::now() + self.limits.first_byte);
+        let mut patience = Patience::new(self.limits);
         loop {
-            let next = match first_byte_at {
-                Some(moment) => timeout_at(moment, stream.next()).await.map_err(|_| silent(self.limits.first_byte))?,
-                None => timeout(self.limits.stall, stream.next()).await.map_err(|_| stalled(self.limits.stall))?,
-            };
+            let next = timeout(patience.left(), stream.next()).await.map_err(|_| patience.spent())?;
             let Some(event) = next else { return Ok(None) };
             match event.map_err(|error| failure(&error))? {
                 // Comes before anything was sent.
@@ -139,7 +137,7 @@ impl Vendor {
                 | ChatStreamEvent::Heartbeat => {}
                 ChatStreamEvent::End(end) => return Ok(Some(end)),
             }
-            first_byte_at = None;
+            patience.hear();
         }
     }
 
@@ -162,8 +160,9 @@ impl Vendor {
     ) -> Result<ModelAnswer, FailedAttempt> {
         let options = self.options(request);
         let asked = self.client()?.exec_chat(self.target(model), chat_request(request), Some(&options));
-        let limit = self.limits.first_byte;
-        let response = timeout(limit, asked).await.map_err(|_| silent(limit))?.map_err(|error| failure(&error))?;
+        let patience = Patience::new(self.limits);
+        let response = timeout(patience.left(), asked).await.map_err(|_| patience.spent())?;
+        let response = response.map_err(|error| failure(&error))?;
         let answer = answer(response.content, &response.usage);
         if !answer.text.is_empty() {
             watch.delta(&answer.text);
@@ -250,11 +249,8 @@ fn answer(content: MessageContent, usage: &genai::chat::Usage) -> ModelAnswer {
         }
     }
     let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-    let usage = Usage {
-        input_tokens: tokens(usage.prompt_tokens),
-        output_tokens: tokens(usage.completion_tokens),
-        steps: 1,
-    };
+    let usage =
+        Usage { input_tokens: tokens(usage.prompt_tokens), output_tokens: tokens(usage.completion_tokens), steps: 1 };
     ModelAnswer { text, calls: distinct(calls), usage }
 }
 

@@ -143,10 +143,7 @@ pub async fn buried_lines_become_dead_letters(mut world: World) {
         letters.iter().map(|letter| (letter.number, super::world::text(&letter.item), letter.reason.clone())).collect();
     assert_eq!(
         told,
-        [
-            (1, "poison".to_owned(), "it killed us".to_owned()),
-            (3, "worse".to_owned(), "it killed us".to_owned())
-        ]
+        [(1, "poison".to_owned(), "it killed us".to_owned()), (3, "worse".to_owned(), "it killed us".to_owned())]
     );
     assert_eq!(world.store().dead_letters(Some(thread)).await.expect("they can be read"), letters);
     assert_eq!(world.store().dead_letters(Some(other.lease.thread)).await.expect("they can be read"), []);

@@ -10,7 +10,7 @@ async fn deliver(world: &mut World, from: &Claim, to: &[(ThreadId, &str)], claim
     world.commit(from, Commit { writes, claim, ..blank(from) }).await
 }
 
-pub async fn to_a_missing_thread_is_dropped(mut world: World) {
+pub async fn a_delivery_to_a_missing_thread_is_dropped(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let nobody = world.thread_id();
@@ -19,7 +19,7 @@ pub async fn to_a_missing_thread_is_dropped(mut world: World) {
     assert_eq!(world.waiting(nobody).await, []);
 }
 
-pub async fn to_a_terminated_thread_is_dropped(mut world: World) {
+pub async fn a_delivery_to_a_terminated_thread_is_dropped(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let dead = world.terminated(node).await;
@@ -29,7 +29,7 @@ pub async fn to_a_terminated_thread_is_dropped(mut world: World) {
     assert_eq!(world.row(dead).await.status, ThreadStatus::Terminated);
 }
 
-pub async fn to_a_parked_thread_claims_it(mut world: World) {
+pub async fn a_delivery_to_a_parked_thread_claims_it(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let parked = world.parked(node).await;
@@ -46,7 +46,7 @@ pub async fn to_a_parked_thread_claims_it(mut world: World) {
     assert_eq!(world.claim_all(node).await, []);
 }
 
-pub async fn to_a_parked_thread_makes_it_ready_without_a_claim(mut world: World) {
+pub async fn a_delivery_to_a_parked_thread_makes_it_ready_without_a_claim(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let parked = world.parked(node).await;
@@ -58,7 +58,7 @@ pub async fn to_a_parked_thread_makes_it_ready_without_a_claim(mut world: World)
     assert_eq!(texts(&claims[0].lines), numbered(&[(1, "one"), (2, "two")]));
 }
 
-pub async fn two_to_one_thread_make_one_claim_with_both_lines(mut world: World) {
+pub async fn two_deliveries_make_one_claim_with_both_lines(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let (left, right) = (world.parked(node).await, world.parked(node).await);
@@ -86,7 +86,7 @@ pub async fn an_older_line_comes_first_in_the_claim(mut world: World) {
     assert_eq!(texts(&done.claims[0].lines), numbered(&[(2, "waits"), (3, "new")]));
 }
 
-pub async fn to_a_held_thread_notifies(mut world: World) {
+pub async fn a_delivery_to_a_held_thread_notifies(mut world: World) {
     let node = world.node().await;
     let sender = world.held(node).await;
     let other = world.node().await;
@@ -101,7 +101,7 @@ pub async fn to_a_held_thread_notifies(mut world: World) {
     world.commit(&held, blank(&held)).await;
 }
 
-pub async fn to_itself_keeps_the_thread_from_parking(mut world: World) {
+pub async fn a_delivery_to_itself_keeps_the_thread_from_parking(mut world: World) {
     let node = world.node().await;
     let claim = world.held(node).await;
     let thread = claim.lease.thread;
@@ -115,7 +115,7 @@ pub async fn to_itself_keeps_the_thread_from_parking(mut world: World) {
     assert!(world.commit(&claim, commit).await.parked);
 }
 
-pub async fn behind_its_own_termination_is_dropped(mut world: World) {
+pub async fn a_delivery_behind_its_own_termination_is_dropped(mut world: World) {
     let node = world.node().await;
     let claim = world.held(node).await;
     let thread = claim.lease.thread;

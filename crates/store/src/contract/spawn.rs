@@ -5,8 +5,8 @@ use crate::row::Commit;
 use crate::store::{CommitError, StoreError};
 use entourage_model::{NewThread, RunStatus, ThreadStatus, Write};
 
-fn spawns(children: &[NewThread]) -> Vec<Write> {
-    children.iter().map(|child| Write::Spawn(Box::new(child.clone()))).collect()
+fn spawns<'c>(children: impl IntoIterator<Item = &'c NewThread>) -> Vec<Write> {
+    children.into_iter().map(|child| Write::Spawn(Box::new(child.clone()))).collect()
 }
 
 pub async fn a_new_thread_has_events_lines_and_run(mut world: World) {
@@ -41,7 +41,7 @@ pub async fn a_thread_exists_once(mut world: World) {
     let again = super::world::new_thread(claim.lease.thread, None, claim.lease.thread);
     let refused = world.store().create(again.clone(), None).await.expect_err("it is there already");
     assert!(matches!(refused, StoreError::Unavailable(_)));
-    let commit = Commit { events: vec![event("lost")], writes: spawns(&[again]), ..blank(&claim) };
+    let commit = Commit { events: vec![event("lost")], writes: spawns([&again]), ..blank(&claim) };
     assert!(matches!(world.refused(&claim, commit).await, CommitError::Store(StoreError::Unavailable(_))));
     assert_eq!(world.events(claim.lease.thread).await.len(), 1);
     world.commit(&claim, blank(&claim)).await;
@@ -54,7 +54,7 @@ pub async fn a_spawned_thread_is_claimed_with_its_lines(mut world: World) {
     child.items = vec![world.message("do this"), world.message("and that")];
     let run = world.new_run(child.id);
     child.run = Some(run.clone());
-    let commit = Commit { events: vec![event("x")], writes: spawns(&[child.clone()]), claim: true, ..blank(&parent) };
+    let commit = Commit { events: vec![event("x")], writes: spawns([&child]), claim: true, ..blank(&parent) };
     let done = world.commit(&parent, commit).await;
     assert_eq!(done.notified, []);
     let [claim] = &done.claims[..] else { unreachable!("one thread was spawned: {done:?}") };
@@ -74,7 +74,7 @@ pub async fn a_spawned_thread_is_ready_without_a_claim(mut world: World) {
     let parent = world.held(node).await;
     let mut child = world.child_of(&parent);
     child.items = vec![world.message("do this")];
-    let done = world.commit(&parent, Commit { writes: spawns(&[child.clone()]), ..blank(&parent) }).await;
+    let done = world.commit(&parent, Commit { writes: spawns([&child]), ..blank(&parent) }).await;
     assert_eq!((done.claims, done.notified), (Vec::new(), vec![child.id]));
     let row = world.row(child.id).await;
     assert_eq!((row.status, row.epoch, row.attempts), (ThreadStatus::Ready, 0, 0));
@@ -87,7 +87,7 @@ pub async fn a_claim_holds_lines_delivered_later_in_its_commit(mut world: World)
     let parent = world.held(node).await;
     let mut child = world.child_of(&parent);
     child.items = vec![world.message("one")];
-    let mut writes = spawns(&[child.clone()]);
+    let mut writes = spawns([&child]);
     writes.push(Write::Deliver { to: child.id, item: Box::new(world.message("two")) });
     let done = world.commit(&parent, Commit { writes, claim: true, ..blank(&parent) }).await;
     assert_eq!((done.claims.len(), done.notified), (1, Vec::new()));
@@ -115,7 +115,7 @@ pub async fn grandchildren_count_toward_the_root(mut world: World) {
     let node = world.node().await;
     let root = world.held(node).await;
     let child = world.child_of(&root);
-    let commit = Commit { writes: spawns(&[child]), claim: true, ..blank(&root) };
+    let commit = Commit { writes: spawns([&child]), claim: true, ..blank(&root) };
     let child = world.commit(&root, commit).await.claims.remove(0);
     let grandchildren = [world.child_of(&child), world.child_of(&child)];
     let commit = Commit { writes: spawns(&grandchildren), children_total: 2, ..blank(&child) };
@@ -130,7 +130,7 @@ pub async fn a_deleted_child_makes_room(mut world: World) {
     let root = world.held(node).await;
     let child = world.child_of(&root);
     let base = Commit { children_total: 1, ..blank(&root) };
-    world.commit(&root, Commit { writes: spawns(&[child.clone()]), ..base.clone() }).await;
+    world.commit(&root, Commit { writes: spawns([&child]), ..base.clone() }).await;
     world.store().delete(child.id).await.expect("it can be deleted");
     let writes = spawns(&[world.child_of(&root)]);
     world.commit(&root, Commit { writes, ..base }).await;

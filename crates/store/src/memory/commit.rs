@@ -133,7 +133,8 @@ impl Tables {
             thread.row.terminated_at.get_or_insert(now);
             thread.row.wake_at = None;
         }
-        let parked = commit.status != ThreadStatus::Running && thread.last_line <= commit.seen;
+        let waiting = thread.queue.keys().next_back().copied().unwrap_or(0);
+        let parked = commit.status != ThreadStatus::Running && waiting <= commit.seen;
         if parked {
             thread.owner = None;
             thread.row.status = commit.status;

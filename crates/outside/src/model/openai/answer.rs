@@ -120,6 +120,7 @@ mod tests {
     use super::*;
     use crate::model::failure::Retry;
     use entourage_model::Usage;
+    use proptest::collection::vec;
     use proptest::prelude::*;
     use serde_json::{Value, json};
     use std::sync::Mutex;
@@ -167,22 +168,26 @@ mod tests {
         parts.collect()
     }
 
+    /// One piece of a call; an empty text is none.
+    fn call(index: Option<u64>, id: &str, name: &str, arguments: &str) -> Value {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let function = json!({ "name": some(name), "arguments": arguments });
+        json!({ "tool_calls": [{ "index": index, "id": some(id), "function": function }] })
+    }
+
     /// Every oddity in one stream.
     fn odd_stream() -> String {
-        let call = |index: u64, id: Option<&str>, name: Option<&str>, arguments: &str| {
-            json!({ "tool_calls": [{ "index": index, "id": id, "function": { "name": name, "arguments": arguments } }] })
-        };
         let mut body = ": hello\r\n\r\n".to_owned();
         body += &stream(&[
             json!({ "role": "assistant", "content": "" }),
             json!({ "content": "Grüße, " }),
             json!({ "content": "\"世界\"\n🦀" }),
-            call(0, Some("a"), Some("fetch"), ""),
-            call(1, Some("b"), Some("store"), ""),
-            call(0, None, None, "{\"url\":"),
-            call(1, None, None, "not j"),
-            call(0, None, None, "\"ü\"}"),
-            call(1, None, None, "son"),
+            call(Some(0), "a", "fetch", ""),
+            call(Some(1), "b", "store", ""),
+            call(Some(0), "", "", "{\"url\":"),
+            call(Some(1), "", "", "not j"),
+            call(Some(0), "", "", "\"ü\"}"),
+            call(Some(1), "", "", "son"),
         ])
         .replace('\n', "\r\n");
         body += "event: message\ndata:{\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":9}}\n\n";
@@ -200,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_may_be_cut_anywhere_and_says_the_same(cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..40)) {
+        fn a_stream_may_be_cut_anywhere_and_says_the_same(cuts in vec(any::<prop::sample::Index>(), 0..40)) {
             let body = odd_stream();
             let mut cuts = cuts.iter().map(|cut| cut.index(body.len())).collect::<Vec<_>>();
             cuts.sort_unstable();
@@ -282,17 +287,10 @@ mod tests {
 
     #[test]
     fn calls_are_told_apart_without_numbers_and_despite_equal_ones() {
-        let call = |index: Option<u64>, id: &str, name: Option<&str>, arguments: &str| {
-            json!({ "tool_calls": [{ "index": index, "id": id, "function": { "name": name, "arguments": arguments } }] })
-        };
-        let equal = stream(&[
-            call(Some(0), "a", Some("one"), "1"),
-            call(Some(0), "a", Some("one"), "2"),
-            call(Some(0), "b", Some("two"), "3"),
-        ]);
+        let equal =
+            stream(&[call(Some(0), "a", "one", "1"), call(Some(0), "a", "one", "2"), call(Some(0), "b", "two", "3")]);
         assert_eq!(calls(&whole(STREAM, &equal).unwrap()), [("a", "one", "12"), ("b", "two", "3")]);
-        let unnumbered =
-            stream(&[call(None, "a", Some("one"), "1"), call(None, "", None, "2"), call(None, "b", Some("two"), "3")]);
+        let unnumbered = stream(&[call(None, "a", "one", "1"), call(None, "", "", "2"), call(None, "b", "two", "3")]);
         assert_eq!(calls(&whole(STREAM, &unnumbered).unwrap()), [("a", "one", "12"), ("b", "two", "3")]);
     }
 

@@ -78,7 +78,9 @@ impl WireCall<'_> {
 
     /// The arguments, or the piece of them that this is; empty where there is none.
     pub(super) fn arguments(&self) -> Cow<'_, str> {
-        let Some(raw) = self.function.as_ref().and_then(|function| function.arguments) else { return Cow::Borrowed("") };
+        let Some(raw) = self.function.as_ref().and_then(|function| function.arguments) else {
+            return Cow::Borrowed("");
+        };
         match serde_json::from_str::<Text<'_>>(raw.get()) {
             Ok(text) => text.0,
             Err(_) => Cow::Borrowed(raw.get()),

@@ -1,0 +1,134 @@
+//! What may be typed: the global options and the commands. Each command's own arguments are in its file.
+
+use crate::commands::{
+    agents, cancel, check, completions, demo, result, resume, run, runs, send, show, stop, store, tail, terminate,
+    threads,
+};
+use crate::environment;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tracing_subscriber::filter::LevelFilter;
+
+const EXAMPLES: &str = "\
+Examples:
+  entourage demo                                   see a team at work, without a key
+  entourage run 'Summarise the README'             ask the built-in lead
+  entourage run reviewer 'Look at src/main.rs'     ask one of your agents
+  entourage resume                                 go on after a crash or Ctrl-C
+  entourage show 7f3a                              one thread and everything below it
+
+Exit codes: 0 done, 1 usage or declarations, 2 files, 7 the agent failed, 8 cancelled, 9 the store refused.
+Every error code is explained in docs/errors.md.";
+
+/// Durable AI subagents: declare them in the format that you have, run them, lose nothing.
+#[derive(Debug, Parser)]
+#[command(name = "entourage", version, after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The global options, which may stand before or after the command.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Options {
+    /// The project's folder [default: the current one]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Where threads are kept [default: `.entourage` in the project]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// The store itself, as in `sqlite:PATH` [default: SQLite in the data folder]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// Print one JSON document on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// How much is told on stderr [default: warn]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log: Option<LogLevel>,
+    /// Ask this model in place of every other, as in `ollama:qwen3` or `script:FILE`
+    #[arg(long, global = true, value_name = "PROVIDER:MODEL")]
+    pub(crate) model: Option<String>,
+    /// Trust the project for this call: it may point providers elsewhere
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
+}
+
+impl Options {
+    /// Fills what no flag gave from the variables of the same names.
+    pub(crate) fn or_variables(self) -> Self {
+        let variable = |name: &str| environment::variable(&format!("{}{name}", crate::settings::PREFIX));
+        let log = || LogLevel::from_str(&variable("LOG")?, true).ok();
+        Self {
+            project: self.project.or_else(|| variable("PROJECT").map(PathBuf::from)),
+            data: self.data.or_else(|| variable("DATA").map(PathBuf::from)),
+            store: self.store.or_else(|| variable("STORE")),
+            log: self.log.or_else(log),
+            ..self
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum LogLevel {
+    Off,
+    Error,
+    #[default]
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl LogLevel {
+    pub(crate) fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+            Self::Trace => LevelFilter::TRACE,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent to its end
+    Run(run::Arguments),
+    /// Go on with what a crash or Ctrl-C left unfinished
+    Resume(resume::Arguments),
+    /// Watch a small team at work, offline
+    Demo(demo::Arguments),
+    /// List the agents that this project declares
+    Agents(agents::Arguments),
+    /// Look for faults in declarations and settings
+    Check(check::Arguments),
+    /// List threads, newest first
+    Threads(threads::Arguments),
+    /// Show a thread, the tree below it and its last messages
+    Show(show::Arguments),
+    /// Print the messages of a thread
+    Tail(tail::Arguments),
+    /// Write to a thread and let it work
+    Send(send::Arguments),
+    /// End the current turn of a thread
+    Stop(stop::Arguments),
+    /// End a thread and everything below it, for good
+    Terminate(terminate::Arguments),
+    /// List runs, newest first
+    Runs(runs::Arguments),
+    /// Print the result of a run
+    Result(result::Arguments),
+    /// Cancel a run
+    Cancel(cancel::Arguments),
+    /// Look after the store
+    #[command(subcommand)]
+    Store(store::Command),
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+}

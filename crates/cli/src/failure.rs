@@ -1,0 +1,89 @@
+//! How a command fails: what people read, and the number that scripts see.
+
+use entourage_model::Report;
+use entourage_runtime::RuntimeError;
+use entourage_store::StoreError;
+use std::process::ExitCode;
+
+/// Why a process ended otherwise than well. The numbers are part of the contract with scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Usage = 1,
+    File = 2,
+    AgentFailed = 7,
+    Cancelled = 8,
+    Store = 9,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A command that did not do what it was asked to. Everything that is wrong is said at once.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) reports: Vec<Report>,
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, report: Report) -> Self {
+        Self { reports: vec![report], exit }
+    }
+
+    /// The fault lies in what was asked for.
+    pub(crate) fn usage(report: Report) -> Self {
+        Self::new(Exit::Usage, report)
+    }
+
+    /// The reports were shown already, as the command's own output.
+    pub(crate) fn told(exit: Exit) -> Self {
+        Self { reports: Vec::new(), exit }
+    }
+
+    /// The store at `place` refused.
+    pub(crate) fn of_store(error: &StoreError, place: &str) -> Self {
+        let (code, hint) = match error {
+            StoreError::Locked => ("C015", "wait until that process has ended, or give another folder by `--data DIR`"),
+            StoreError::Newer { .. } => ("C016", "use the version of entourage that wrote it, or a newer one"),
+            StoreError::Corrupt(_) => {
+                ("C017", "`entourage store check` says more; restore a copy, or start afresh by `--data DIR`")
+            }
+            StoreError::Full => ("C018", "make room on the disk, then `entourage resume` goes on where it stopped"),
+            StoreError::NodeDead | StoreError::Unavailable(_) => {
+                ("C019", "what was acknowledged is kept; `entourage resume` goes on where it stopped")
+            }
+        };
+        let what = format!("the store `{place}` cannot be used: {error}");
+        Self::new(Exit::Store, Report::error(code, what).hint(hint))
+    }
+
+    /// The runtime refused, or the store beneath it at `place`.
+    pub(crate) fn of_runtime(error: &RuntimeError, place: &str) -> Self {
+        let what = error.to_string();
+        match error {
+            RuntimeError::Store(error) => Self::of_store(error, place),
+            RuntimeError::Journal(fault) => Self::of_store(&StoreError::Corrupt(fault.clone()), place),
+            RuntimeError::NoThread(_) | RuntimeError::NoRun(_) => Self::usage(
+                Report::error("C020", what).hint("`entourage threads` and `entourage runs` list what there is"),
+            ),
+            RuntimeError::NoAgent(_) => {
+                Self::usage(Report::error("C010", what).hint("`entourage agents` lists what there is"))
+            }
+            RuntimeError::Terminated => {
+                Self::usage(Report::error("C022", what).hint("start a new one by `entourage run`"))
+            }
+            RuntimeError::QueueFull => Self::usage(
+                Report::error("C023", what)
+                    .hint("let it work first (`entourage resume`), or raise `queue_messages` in `[limits]`"),
+            ),
+            RuntimeError::MessageTooLarge { .. } => Self::usage(
+                Report::error("C023", what)
+                    .hint("give the long part as a file (`--file PATH`), or raise `message_bytes` in `[limits]`"),
+            ),
+            RuntimeError::KeyConflict => Self::usage(Report::error("C023", what)),
+        }
+    }
+}

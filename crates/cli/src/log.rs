@@ -1,0 +1,21 @@
+//! The log: causes and details for whoever looks for them, on stderr.
+
+use crate::arguments::LogLevel;
+use crate::screen::Screen;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Starts the log. Of the crates that we use only warnings are told, whatever the level.
+pub(crate) fn start(level: LogLevel, screen: &Screen) {
+    let level = level.filter();
+    let filter = Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("entourage", level);
+    let lines = fmt::layer()
+        .with_ansi(screen.note_paint().coloured)
+        .with_writer(screen.clone())
+        .with_timer(fmt::time::uptime())
+        .with_target(false);
+    // A second start is a test's: the first one's log goes on.
+    _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+}

@@ -1,0 +1,116 @@
+//! Which settings there are, and what each of them must look like.
+
+/// What a value must look like.
+#[derive(Debug)]
+pub(super) enum Shape {
+    Text,
+    /// A whole number that is not negative.
+    Count,
+    Flag,
+    Texts,
+    /// `provider:model`.
+    Model,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A table with these keys.
+    Table(&'static [(&'static str, Shape)]),
+    /// A table whose keys are the author's own names.
+    Named(&'static Shape),
+    /// A table that is looked at by whoever uses it.
+    Open,
+}
+
+impl Shape {
+    /// Completes the sentence "`key` must be …".
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Count => "a whole number, neither negative nor too large".to_owned(),
+            Self::Flag => "`true` or `false`".to_owned(),
+            Self::Texts => "a list of texts".to_owned(),
+            Self::Model => "a model reference such as `openai:gpt-5`".to_owned(),
+            Self::Word(words) => {
+                let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Table(_) | Self::Named(_) | Self::Open => "a table".to_owned(),
+        }
+    }
+}
+
+/// Everything that `entourage.toml` may say.
+pub(super) const ROOT: &[(&str, Shape)] = &[
+    ("model", Shape::Model),
+    ("dialects", Shape::Texts),
+    ("limits", Shape::Table(LIMITS)),
+    ("env", Shape::Named(&Shape::Text)),
+    ("users", Shape::Named(&Shape::Table(USER))),
+    ("agents", Shape::Named(&Shape::Table(AGENT))),
+    ("subagents", Shape::Named(&Shape::Open)),
+    ("mcp", Shape::Named(&Shape::Table(MCP))),
+    ("dex", Shape::Table(&[("profile_dirs", Shape::Texts)])),
+    ("agentscope", Shape::Table(&[("general_purpose", Shape::Flag), ("task_files", Shape::Flag)])),
+    ("shell", Shape::Table(SHELL)),
+    ("providers", Shape::Table(PROVIDERS)),
+];
+
+/// The names of `entourage_model::Limits`, which a test holds together.
+pub(super) const LIMITS: &[(&str, Shape)] = &[
+    ("depth", Shape::Count),
+    ("children_live", Shape::Count),
+    ("children_total", Shape::Count),
+    ("steps", Shape::Count),
+    ("session_turns", Shape::Count),
+    ("run_seconds", Shape::Count),
+    ("first_byte_seconds", Shape::Count),
+    ("stall_seconds", Shape::Count),
+    ("model_attempts", Shape::Count),
+    ("queue_messages", Shape::Count),
+    ("message_bytes", Shape::Count),
+    ("tool_output_bytes", Shape::Count),
+    ("http_body_bytes", Shape::Count),
+    ("script_bytes", Shape::Count),
+    ("script_seconds", Shape::Count),
+    ("shell_seconds", Shape::Count),
+    ("shell_bytes", Shape::Count),
+    ("artifact_bytes", Shape::Count),
+    ("variables_seconds", Shape::Count),
+];
+
+const USER: &[(&str, Shape)] = &[("env", Shape::Named(&Shape::Text))];
+
+const AGENT: &[(&str, Shape)] = &[("dialects", Shape::Texts)];
+
+const MCP: &[(&str, Shape)] = &[
+    ("command", Shape::Text),
+    ("args", Shape::Texts),
+    ("env", Shape::Named(&Shape::Text)),
+    ("url", Shape::Text),
+    ("headers", Shape::Named(&Shape::Text)),
+];
+
+const SHELL: &[(&str, Shape)] =
+    &[("sandbox", Shape::Word(&["auto", "bubblewrap", "landlock", "none"])), ("network", Shape::Flag)];
+
+const PROVIDERS: &[(&str, Shape)] = &[
+    ("openai", Shape::Table(PROVIDER)),
+    ("anthropic", Shape::Table(PROVIDER)),
+    ("gemini", Shape::Table(PROVIDER)),
+    ("ollama", Shape::Table(PROVIDER)),
+];
+
+/// Keys are not among them: they come from variables only, so that no file holds one.
+const PROVIDER: &[(&str, Shape)] = &[("base_url", Shape::Text), ("stream", Shape::Flag), ("concurrency", Shape::Count)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::Limits;
+
+    #[test]
+    fn the_known_limits_are_those_of_the_model() {
+        let model = serde_json::to_value(Limits::default()).unwrap();
+        let model: Vec<_> = model.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(LIMITS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), model);
+    }
+}

@@ -1,0 +1,103 @@
+//! One settings variable: `ENTOURAGE_<TABLE>_<KEY>` and its text in, a table with that one value out.
+
+use super::file::fits;
+use super::known::{ROOT, Shape};
+use crate::nearest::nearest;
+use entourage_model::Report;
+use toml::{Table, Value};
+
+pub(crate) const PREFIX: &str = "ENTOURAGE_";
+
+/// Not settings: what the global options read, and the name under which scripts pass the binary on.
+const OTHERS: [&str; 5] = ["PROJECT", "DATA", "STORE", "LOG", "BIN"];
+
+/// The value as a file would have held it, or why not. Nothing for a variable that is no setting.
+pub(super) fn read(name: &str, text: &str) -> Result<Table, Option<Report>> {
+    let rest = name.strip_prefix(PREFIX).unwrap_or(name);
+    if OTHERS.contains(&rest) {
+        return Err(None);
+    }
+    let Some((path, shape)) = find(ROOT, rest) else { return Err(Some(unknown(name))) };
+    let Some(value) = parse(shape, text).filter(|value| fits(shape, value, &path.join("."))) else {
+        let what = format!("variable `{name}` must be {}", shape.words());
+        return Err(Some(Report::error("C004", what)));
+    };
+    Ok(nested(path, value))
+}
+
+/// The setting that the rest of a variable's name stands for, as its path, and what it must look like.
+fn find(known: &'static [(&'static str, Shape)], rest: &str) -> Option<(Vec<String>, &'static Shape)> {
+    known.iter().find_map(|(key, shape)| {
+        let (head, tail) = rest.split_at_checked(key.len())?;
+        if !head.eq_ignore_ascii_case(key) {
+            return None;
+        }
+        let (path, shape) = match tail.strip_prefix('_') {
+            Some(tail) => find_in(shape, tail)?,
+            None if tail.is_empty() => (Vec::new(), shape),
+            None => return None,
+        };
+        Some(([vec![(*key).to_owned()], path].concat(), shape))
+    })
+}
+
+/// The same within a table. An author's name may hold underscores, so that it ends wherever the rest makes sense.
+fn find_in(shape: &'static Shape, rest: &str) -> Option<(Vec<String>, &'static Shape)> {
+    match shape {
+        Shape::Table(known) => find(known, rest),
+        Shape::Named(inner @ (Shape::Table(_) | Shape::Named(_))) => {
+            rest.match_indices('_').find_map(|(end, _)| {
+                let (path, shape) = find_in(inner, &rest[end + 1..])?;
+                Some(([vec![rest[..end].to_owned()], path].concat(), shape))
+            })
+        }
+        Shape::Named(inner) if !rest.is_empty() => Some((vec![rest.to_owned()], inner)),
+        _ => None,
+    }
+}
+
+fn parse(shape: &Shape, text: &str) -> Option<Value> {
+    match shape {
+        Shape::Text | Shape::Model | Shape::Word(_) => Some(Value::String(text.to_owned())),
+        Shape::Count => text.trim().parse().ok().map(Value::Integer),
+        Shape::Flag => match text.trim() {
+            "true" | "1" => Some(Value::Boolean(true)),
+            "false" | "0" => Some(Value::Boolean(false)),
+            _ => None,
+        },
+        Shape::Texts => {
+            let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+            Some(Value::Array(texts.map(|text| Value::String(text.to_owned())).collect()))
+        }
+        Shape::Table(_) | Shape::Named(_) | Shape::Open => None,
+    }
+}
+
+fn nested(path: Vec<String>, value: Value) -> Table {
+    let mut keys = path.into_iter().rev();
+    let last = keys.next().unwrap_or_default();
+    let innermost = Table::from_iter([(last, value)]);
+    keys.fold(innermost, |inner, key| Table::from_iter([(key, Value::Table(inner))]))
+}
+
+fn unknown(name: &str) -> Report {
+    let report = Report::warning("C006", format!("variable `{name}` is no setting"));
+    let known: Vec<_> = names(ROOT, PREFIX).chain(OTHERS.iter().map(|other| format!("{PREFIX}{other}"))).collect();
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
+        None => report.hint(format!("settings are named `{PREFIX}<TABLE>_<KEY>`, as in `{PREFIX}LIMITS_DEPTH`")),
+    }
+}
+
+/// The variables whose names hold no name of an author.
+fn names(known: &'static [(&'static str, Shape)], prefix: &str) -> Box<dyn Iterator<Item = String>> {
+    let prefix = prefix.to_owned();
+    Box::new(known.iter().flat_map(move |(key, shape)| {
+        let name = format!("{prefix}{}", key.to_ascii_uppercase());
+        match shape {
+            Shape::Table(known) => names(known, &format!("{name}_")),
+            Shape::Named(_) | Shape::Open => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = String>>,
+            _ => Box::new(std::iter::once(name)),
+        }
+    }))
+}

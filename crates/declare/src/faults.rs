@@ -1,0 +1,42 @@
+//! What is wrong with one file.
+
+use crate::tree::Spot;
+use entourage_model::{Place, Report, Severity};
+
+/// How much of a text from a declaration is repeated in a report.
+const CHARS_SHOWN: usize = 80;
+
+/// The reports about one file, in the order in which they were found.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    pub(crate) file: String,
+    pub(crate) reports: Vec<Report>,
+}
+
+impl Faults {
+    pub(crate) fn new(file: impl Into<String>) -> Self {
+        Self { file: file.into(), reports: Vec::new() }
+    }
+
+    pub(crate) fn place(&self, spot: Spot) -> Place {
+        Place::at(&self.file, spot.line, spot.column)
+    }
+
+    pub(crate) fn push(&mut self, spot: Spot, report: Report) {
+        let place = self.place(spot);
+        self.reports.push(report.at(place));
+    }
+
+    pub(crate) fn has_error(&self) -> bool {
+        self.reports.iter().any(|report| report.severity == Severity::Error)
+    }
+}
+
+/// A text from a declaration in backticks: one line, of bearable length.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(CHARS_SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(CHARS_SHOWN).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}

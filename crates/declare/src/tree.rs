@@ -1,0 +1,97 @@
+//! What a data format says, with the place of every value: the same for all formats.
+
+use crate::faults::quoted;
+use serde_json::{Map, Number, Value};
+
+/// A place within a file. Both count from 1; a column is a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Spot {
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
+}
+
+/// Something that a declaration says, and where it says it.
+#[derive(Clone, Debug)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) spot: Spot,
+}
+
+/// A value. That of a field lies where its key does.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) spot: Spot,
+    pub(crate) tree: Tree,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Tree {
+    Null,
+    Flag(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    /// No key is there twice.
+    Object(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// The same without places.
+    pub(crate) fn value(&self) -> Value {
+        match &self.tree {
+            Tree::Null => Value::Null,
+            Tree::Flag(flag) => Value::Bool(*flag),
+            Tree::Number(number) => Value::Number(number.clone()),
+            Tree::Text(text) => Value::String(text.clone()),
+            Tree::List(items) => items.iter().map(Self::value).collect(),
+            Tree::Object(entries) => {
+                Value::Object(entries.iter().map(|(key, node)| (key.clone(), node.value())).collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    /// What it is, for people who expected something else.
+    pub(crate) fn describe(&self) -> String {
+        match &self.tree {
+            Tree::Null => "null".to_owned(),
+            Tree::Flag(flag) => format!("`{flag}`"),
+            Tree::Number(number) => format!("`{number}`"),
+            Tree::Text(text) => format!("the string {}", quoted(text)),
+            Tree::List(_) => "an array".to_owned(),
+            Tree::Object(_) => "an object".to_owned(),
+        }
+    }
+}
+
+/// Turns byte offsets that only grow into spots, in one pass over the text however long its lines are.
+#[derive(Debug)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    offset: usize,
+    spot: Spot,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, spot: Spot::START }
+    }
+
+    /// The spot of the character at `offset`, which lies on the boundary of one. An offset before the last one, or
+    /// behind the end, gives the spot that was reached.
+    pub(crate) fn advance(&mut self, offset: usize) -> Spot {
+        let passed = self.text.get(self.offset..offset).unwrap_or_default();
+        for character in passed.chars() {
+            if character == '\n' {
+                self.spot = Spot { line: self.spot.line + 1, column: 1 };
+            } else {
+                self.spot.column += 1;
+            }
+        }
+        self.offset += passed.len();
+        self.spot
+    }
+}

@@ -1,0 +1,27 @@
+//! The engine's door: a script in, events and effects out. `script/read.rs` and `script/player.rs` have the language.
+
+#[path = "script/actor.rs"]
+mod actor;
+#[path = "script/laws.rs"]
+mod laws;
+#[path = "script/names.rs"]
+mod names;
+#[path = "script/player.rs"]
+mod player;
+#[path = "script/read.rs"]
+mod read;
+#[path = "script/render.rs"]
+mod render;
+#[path = "script/team.rs"]
+mod team;
+
+#[path = "script/turns.rs"]
+mod turns;
+
+/// Plays the script against a new thread of that team. Whatever the script looks at, the laws hold after every line.
+#[track_caller]
+fn check(team: &str, script: &str) {
+    let actual = player::Player::new(team::Setup::read(team)).play(script);
+    let expected: Vec<_> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert!(expected.join("\n") == actual, "this is what happened:\n{actual}\n");
+}

@@ -1,0 +1,92 @@
+//! A thread in the hands of a test: what the runtime does with it, without a store and without a clock.
+
+use crate::laws::{Broken, Flights, fold, hold, keep};
+use crate::team::Setup;
+use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, step};
+use entourage_model::{Event, Item, Timestamp, Write};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Actor {
+    pub(crate) setup: Setup,
+    pub(crate) state: ThreadState,
+    pub(crate) mail: Mail,
+    pub(crate) journal: Vec<Event>,
+    pub(crate) flights: Flights,
+    now: Timestamp,
+    inputs: u64,
+    /// How many letters it was ever given; their numbers count from 1.
+    letters: u64,
+}
+
+impl Actor {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let journal = vec![Event::Started(setup.started.clone())];
+        Self {
+            state: fold(&journal),
+            setup,
+            mail: Mail::new(),
+            journal,
+            flights: Flights::default(),
+            now: Timestamp(1_000_000),
+            inputs: 0,
+            letters: 0,
+        }
+    }
+
+    /// Puts a letter into the queue, where it waits for the next input.
+    pub(crate) fn post(&mut self, item: Item) {
+        self.letters += 1;
+        self.mail.push_back(Letter { number: self.letters, item });
+    }
+
+    pub(crate) fn pass_time(&mut self, seconds: u64) {
+        self.now = self.now.after(Duration::from_secs(seconds));
+    }
+
+    /// One step. What the thread writes to itself lies in its queue afterwards.
+    pub(crate) fn feed(&mut self, input: Input) -> Result<Decision, Broken> {
+        match &input {
+            Input::Answered(_) => self.flights.model = false,
+            Input::ToolEnded { call, .. } => _ = self.flights.tools.remove(call),
+            Input::Resumed | Input::Mail | Input::Tick | Input::Broke { .. } => {}
+        }
+        self.inputs += 1;
+        let before: BTreeSet<u64> = self.mail.iter().map(|letter| letter.number).collect();
+        let cue = Cue { now: self.now, seed: self.inputs, input };
+        let decision = step(&self.setup.world(), &mut self.state, &mut self.mail, cue);
+        self.no_letter_is_lost(&before, &decision)?;
+        self.journal.extend(decision.events.iter().cloned());
+        self.flights.begin(&decision.effects)?;
+        keep(&self.setup, &self.journal, (&self.state, &decision), &self.flights)?;
+        self.write_to_itself(&decision);
+        Ok(decision)
+    }
+
+    /// The process dies: what is in flight is lost, the journal and the queue are not.
+    pub(crate) fn crash(&mut self) -> Result<Decision, Broken> {
+        self.flights = Flights::default();
+        self.state = fold(&self.journal);
+        self.feed(Input::Resumed)
+    }
+
+    fn no_letter_is_lost(&self, before: &BTreeSet<u64>, decision: &Decision) -> Result<(), Broken> {
+        let left = self.mail.iter().map(|letter| letter.number);
+        let mut after: Vec<u64> = left.chain(decision.consumed.iter().chain(&decision.buried).copied()).collect();
+        after.sort_unstable();
+        hold(after.iter().eq(before), || format!("letters {before:?} became {after:?}"))?;
+        let left: Vec<u64> = self.mail.iter().map(|letter| letter.number).collect();
+        hold(left.is_sorted(), || format!("the queue is out of order: {left:?}"))
+    }
+
+    fn write_to_itself(&mut self, decision: &Decision) {
+        for write in &decision.writes {
+            if let Write::Deliver { to, item } = write
+                && *to == self.state.id()
+            {
+                self.post((**item).clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Plays a script against the engine and writes down what really happened, in the same language.
+//!
+//! `<` an input · `+` a letter that lies in the mail until the next input · `!` an event · `>` a write or an effect ·
+//! on demand `|` the context of the model call, `%` the tools it offers, `=` the thread's status.
+//! An input that ends in `...` is played, and what it leads to is not looked at.
+
+use crate::actor::Actor;
+use crate::laws::Broken;
+use crate::names::Names;
+use crate::read::{Play, Reader, Requests};
+use crate::render::Renderer;
+use crate::team::Setup;
+use entourage_engine::{Decision, Effect, Input};
+use entourage_model::{Item, ModelRequest, Posted, ReplyTo, ThreadId, Write};
+
+#[derive(Debug)]
+pub(crate) struct Player {
+    actor: Actor,
+    names: Names,
+    requests: Requests,
+}
+
+impl Player {
+    pub(crate) fn new(setup: Setup) -> Self {
+        Self { actor: Actor::new(setup), names: Names::new(), requests: Requests::new() }
+    }
+
+    /// The script as it really went, up to the first law that did not hold.
+    pub(crate) fn play(&mut self, script: &str) -> String {
+        let lines: Vec<&str> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let mut actual = Vec::new();
+        let mut lines = lines.into_iter().peekable();
+        while let Some(line) = lines.next() {
+            actual.push(line.to_owned());
+            let mut expected = Vec::new();
+            while let Some(line) = lines.next_if(|line| !line.starts_with(['<', '+', '#'])) {
+                expected.push(line);
+            }
+            match self.block(line, &expected) {
+                Ok(lines) => actual.extend(lines),
+                Err(broken) => {
+                    actual.push(format!("LAW BROKEN: {broken}"));
+                    actual.extend(lines.by_ref().map(str::to_owned));
+                }
+            }
+        }
+        actual.join("\n")
+    }
+
+    fn block(&mut self, line: &str, expected: &[&str]) -> Result<Vec<String>, Broken> {
+        let (mark, input) = line.split_at(1);
+        let (input, looked_at) = input.strip_suffix("...").map_or((input, true), |input| (input, false));
+        if mark == "#" {
+            return Ok(Vec::new());
+        }
+        let play = Reader { names: &mut self.names, requests: &self.requests }.read(input.trim());
+        let decision = match (play, mark) {
+            (Play::Letter(item), "+") => {
+                self.actor.post(*item);
+                return Ok(Vec::new());
+            }
+            (Play::Letter(item), _) => {
+                self.actor.post(*item);
+                self.actor.feed(Input::Mail)
+            }
+            (Play::Input(input), _) => self.actor.feed(input),
+            (Play::Tick(seconds), _) => {
+                self.actor.pass_time(seconds);
+                self.actor.feed(Input::Tick)
+            }
+            (Play::Crash, _) => self.actor.crash(),
+        }?;
+        self.remember_requests(&decision);
+        let lines = self.lines(&decision, expected);
+        Ok(if looked_at { lines } else { Vec::new() })
+    }
+
+    /// Keeps who was asked for what, so that a script can end a run by its name alone.
+    fn remember_requests(&mut self, decision: &Decision) {
+        for write in &decision.writes {
+            let (thread, items): (ThreadId, &[Item]) = match write {
+                Write::Spawn(new) => (new.id, &new.items),
+                Write::Deliver { to, item } => (*to, std::slice::from_ref(&**item)),
+                Write::NewRun(_) | Write::StartRun { .. } | Write::EndRun { .. } | Write::DeliveredRun { .. } => continue,
+            };
+            for item in items {
+                if let Item::Message(Posted { run: Some(run), reply_to: Some(ReplyTo { call, .. }), .. }) = item {
+                    self.requests.insert(run.clone(), (thread, call.clone()));
+                }
+            }
+        }
+    }
+
+    fn lines(&mut self, decision: &Decision, expected: &[&str]) -> Vec<String> {
+        let asked_for = |mark| expected.iter().any(|line| line.starts_with(mark));
+        let mut renderer = Renderer { names: &mut self.names, setup: &self.actor.setup };
+        let mut lines: Vec<String> = Vec::new();
+        lines.extend(decision.events.iter().map(|event| format!("! {}", renderer.event(event))));
+        lines.extend(decision.writes.iter().map(|write| format!("> {}", renderer.write(write))));
+        lines.extend(decision.buried.iter().map(|number| format!("> Bury m{number}")));
+        lines.extend(decision.effects.iter().map(|effect| format!("> {}", renderer.effect(effect))));
+        if let Some(request) = model_call(decision) {
+            if asked_for('|') {
+                lines.extend(renderer.context(request).iter().map(|line| format!("| {line}")));
+            }
+            if asked_for('%') {
+                let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+                lines.push(format!("% {}", tools.join(" ")));
+            }
+        }
+        if asked_for('=') {
+            lines.push(format!("= {}", self.actor.state.status().word()));
+        }
+        lines
+    }
+}
+
+fn model_call(decision: &Decision) -> Option<&ModelRequest> {
+    decision.effects.iter().find_map(|effect| match effect {
+        Effect::CallModel(request) => Some(&**request),
+        Effect::CallTool { .. } | Effect::Abort => None,
+    })
+}

@@ -1,0 +1,142 @@
+//! Inputs as the lines of a script.
+//!
+//! Letters: `message TEXT` · `ask RUN[@THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
+//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS` ·
+//! `crash` · `mail` · `broke WHY` · `bury WHY`.
+
+use crate::names::Names;
+use entourage_engine::Input;
+use entourage_model::{
+    Attachment, CallId, Ending, Ids, Item, Message, ModelAnswer, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
+    Timestamp, ToolCall, Usage,
+};
+use std::collections::BTreeMap;
+
+/// What a line asks the player to do.
+#[derive(Debug)]
+pub(crate) enum Play {
+    Letter(Box<Item>),
+    Input(Input),
+    Tick(u64),
+    Crash,
+}
+
+/// Which child was given a run, and for which call.
+pub(crate) type Requests = BTreeMap<RunId, (ThreadId, Option<CallId>)>;
+
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    pub(crate) names: &'a mut Names,
+    pub(crate) requests: &'a Requests,
+}
+
+impl Reader<'_> {
+    pub(crate) fn read(&mut self, line: &str) -> Play {
+        let line = self.names.lengthen(line);
+        let (verb, rest) = cut(&line);
+        match verb {
+            "model" => Play::Input(Input::Answered(Ok(answer(rest)))),
+            "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
+            "tool" => {
+                let ((call, rest), ending) = (cut(rest), ending(cut(rest).1));
+                assert!(!rest.is_empty(), "a tool ends with an outcome");
+                Play::Input(Input::ToolEnded { call: call.into(), outcome: ending.outcome, text: ending.text })
+            }
+            "tick" => Play::Tick(rest.parse().expect("seconds")),
+            "crash" => Play::Crash,
+            "mail" => Play::Input(Input::Mail),
+            "broke" => Play::Input(Input::Broke { reason: rest.to_owned(), bury: false }),
+            "bury" => Play::Input(Input::Broke { reason: rest.to_owned(), bury: true }),
+            _ => Play::Letter(Box::new(self.letter(verb, rest))),
+        }
+    }
+
+    fn letter(&mut self, verb: &str, rest: &str) -> Item {
+        match verb {
+            "message" => Item::Message(Posted::plain(message(rest))),
+            "ask" => self.ask(rest),
+            "ended" => self.ended(rest),
+            "terminated" => {
+                let (child, run) = cut(rest);
+                let run = (!run.is_empty()).then(|| self.names.run_named(run));
+                let call = run.as_ref().and_then(|run| self.requests.get(run)?.1.clone());
+                Item::ChildTerminated { child: self.names.thread_named(child), run, call }
+            }
+            "reported" => {
+                let (child, status) = cut(rest);
+                Item::ChildReported { child: self.names.thread_named(child), status: status.to_owned() }
+            }
+            "cancel" => Item::Cancel { run: self.names.run_named(rest) },
+            "stop" => Item::Stop,
+            _ => {
+                assert_eq!(verb, "terminate", "no such input");
+                Item::Terminate
+            }
+        }
+    }
+
+    fn ask(&mut self, rest: &str) -> Item {
+        let (run, text) = cut(rest);
+        let (run, to) = run.split_once('@').map_or((run, None), |(run, to)| (run, Some(to)));
+        let reply_to = to.map(|to| {
+            let (thread, call) = to.split_once('/').map_or((to, None), |(thread, call)| (thread, Some(call.into())));
+            ReplyTo { thread: self.names.thread_named(thread), call }
+        });
+        let run = Some(self.names.run_named(run));
+        Item::Message(Posted { message: message(text), run, reply_to, delivers: None })
+    }
+
+    fn ended(&mut self, rest: &str) -> Item {
+        let (run, rest) = cut(rest);
+        let (child, run) = run.split_once('/').map_or((None, run), |(child, run)| (Some(child), run));
+        let run = self.names.run_named(run);
+        let asked = self.requests.get(&run).cloned();
+        let thread = match (child, &asked) {
+            (None, Some((thread, _))) => *thread,
+            (child, _) => self.names.thread_named(child.unwrap_or("nobody's")),
+        };
+        let (quiet, rest) = rest.strip_prefix("quiet ").map_or((false, rest), |rest| (true, rest));
+        Item::ChildEnded { child: thread, run, call: asked.and_then(|(_, call)| call), ending: ending(rest), quiet }
+    }
+}
+
+fn message(text: &str) -> Message {
+    Message::new(Ids::new(Timestamp(0), 3).message(), Role::User, text, Timestamp(0))
+}
+
+fn answer(text: &str) -> ModelAnswer {
+    let mut parts = text.split('|').map(str::trim);
+    let text = parts.next().unwrap_or_default().to_owned();
+    let calls = parts.map(|part| {
+        let (call, arguments) = cut(part);
+        let (id, name) = call.split_once('=').expect("CALL=TOOL");
+        let arguments = if arguments.is_empty() { "{}" } else { arguments };
+        ToolCall { id: id.into(), name: name.into(), arguments: arguments.to_owned() }
+    });
+    let usage = Usage { input_tokens: 10, output_tokens: 1, steps: 1 };
+    ModelAnswer { text, calls: calls.collect(), usage }
+}
+
+fn ending(text: &str) -> Ending {
+    let (outcome, text) = cut(text);
+    let mut files = text.split(" &");
+    let text = files.next().unwrap_or_default().to_owned();
+    let file = |path: &str| Attachment {
+        path: path.to_owned(),
+        name: path.rsplit('/').next().unwrap_or(path).to_owned(),
+        mime_type: "text/plain".to_owned(),
+        size: 1,
+    };
+    Ending { outcome: outcome_named(outcome), text, attachments: files.map(file).collect(), limit: None }
+}
+
+fn outcome_named(word: &str) -> Outcome {
+    serde_json::from_value(word.into()).expect("done, failed, cancelled or unknown")
+}
+
+/// The first word and the rest.
+fn cut(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    (word, rest.trim())
+}

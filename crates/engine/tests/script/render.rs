@@ -1,0 +1,203 @@
+//! Decisions as the lines of a script.
+
+use crate::names::Names;
+use entourage_engine::Effect;
+use entourage_model::{
+    ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted, ReplyTo,
+    Rest, Role, RunId, SessionEnd, Side, Stop, Wait, Write,
+};
+use serde::Serialize;
+
+use crate::team::Setup;
+
+/// Knows the small names that the lines use.
+#[derive(Debug)]
+pub(crate) struct Renderer<'a> {
+    pub(crate) names: &'a mut Names,
+    pub(crate) setup: &'a Setup,
+}
+
+impl Renderer<'_> {
+    pub(crate) fn event(&mut self, event: &Event) -> String {
+        match event {
+            Event::Started(started) => format!("Started {}", started.agent),
+            Event::SessionStarted { acting, .. } => format!("SessionStarted {}", word(acting)),
+            Event::Posted(posted) => format!("Posted {}", self.posted(posted)),
+            Event::Answered { message, .. } => format!("Answered {} {}", side(message.side), self.answer(message)),
+            Event::CallStarted { call } => format!("CallStarted {call}"),
+            Event::CallEnded { message, outcome } => self.call_ended(message, *outcome),
+            Event::ChildStarted(link) => self.child_started(link),
+            Event::ChildAsked { child, run, wait } => {
+                format!("ChildAsked {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
+            }
+            Event::ChildEnded { child, run, outcome } => {
+                format!("ChildEnded {} {} {}", self.names.thread(*child), self.names.run(run), word(outcome))
+            }
+            Event::ChildCancelled { child } => format!("ChildCancelled {}", self.names.thread(*child)),
+            Event::ChildTerminated { child } => format!("ChildTerminated {}", self.names.thread(*child)),
+            Event::ChildReported { child, status } => {
+                format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
+            }
+            Event::RunCancelled { run } => format!("RunCancelled {}", self.names.run(run)),
+            Event::TurnEnded { side, stop, next } => {
+                format!("TurnEnded {} {} next={}", word(side), why(stop), word(next))
+            }
+            Event::SessionEnded(end) => self.session_ended(end),
+            Event::Terminated { .. } => "Terminated".to_owned(),
+        }
+    }
+
+    pub(crate) fn write(&mut self, write: &Write) -> String {
+        match write {
+            Write::Spawn(new) => self.spawn(new),
+            Write::Deliver { to, item } => format!("Deliver {} {}", self.names.thread(*to), self.item(item)),
+            Write::NewRun(run) => {
+                let (thread, id) = (self.names.thread(run.thread), self.names.run(&run.id));
+                format!("NewRun {id} {thread} {} {}", run.agent, self.quote(&run.request))
+            }
+            Write::StartRun { run } => format!("StartRun {}", self.names.run(run)),
+            Write::EndRun { run, ending } => format!("EndRun {} {}", self.names.run(run), self.ending(ending)),
+            Write::DeliveredRun { run } => format!("DeliveredRun {}", self.names.run(run)),
+        }
+    }
+
+    /// The key of a call is shown where it matters: a pure one may be made as often as one likes.
+    pub(crate) fn effect(&mut self, effect: &Effect) -> String {
+        match effect {
+            Effect::CallModel(request) => {
+                format!("CallModel {} {} {}", request.agent, word(&request.side), request.step)
+            }
+            Effect::CallTool { call, key } => {
+                let pure = self.setup.tools.get(&call.name).is_some_and(|tool| tool.class == EffectClass::Pure);
+                let key = if pure { String::new() } else { format!(" key={}", self.names.shorten(key)) };
+                format!("CallTool {} {}{key}", call.id, call.name)
+            }
+            Effect::Abort => "Abort".to_owned(),
+        }
+    }
+
+    pub(crate) fn context(&self, request: &ModelRequest) -> Vec<String> {
+        request.lines.iter().map(|line| self.line(line)).collect()
+    }
+
+    fn line(&self, line: &Line) -> String {
+        let calls: String = line.tool_calls().iter().map(|call| format!(" {}", call.id)).collect();
+        let of = match line {
+            Line::Message { role: Role::Tool, message, .. } => message.tool_call_id.as_ref(),
+            Line::Message { .. } | Line::System(_) => None,
+        };
+        let of = of.map(|id| format!(" {id}")).unwrap_or_default();
+        format!("{}{of} {}{calls}", word(&line.role()), self.quote(line.text()))
+    }
+
+    fn posted(&mut self, posted: &Posted) -> String {
+        let Posted { message, run, reply_to, delivers } = posted;
+        let mut text = format!("{} {}", word(&message.role), self.quote(&message.content));
+        text += &run.as_ref().map(|run| format!(" {}", self.names.run(run))).unwrap_or_default();
+        text += &reply_to.as_ref().map(|to| self.reply_to(to)).unwrap_or_default();
+        text += &delivers.as_ref().map(|run| format!(" delivers={}", self.names.run(run))).unwrap_or_default();
+        text += if message.silent { " silent" } else { "" };
+        for (key, value) in &message.metadata {
+            text += &format!(" {key}={}", self.names.shorten(value.as_str().unwrap_or("?")));
+        }
+        text + &message.attachments.iter().map(|file| format!(" &{}", file.path)).collect::<String>()
+    }
+
+    fn reply_to(&mut self, to: &ReplyTo) -> String {
+        let call = to.call.as_ref().map(|call| format!("/{call}")).unwrap_or_default();
+        format!("@{}{call}", self.names.thread(to.thread))
+    }
+
+    fn answer(&self, message: &Message) -> String {
+        let calls: String = message.tool_calls.iter().map(|call| format!(" {}", call.id)).collect();
+        self.quote(&message.content) + &calls
+    }
+
+    fn call_ended(&self, message: &Message, outcome: Outcome) -> String {
+        let id = message.tool_call_id.as_ref().map_or("?", |id| id.as_str());
+        let tool = message.tool_name.as_ref().map_or("?", |name| name.as_str());
+        let status = message.tool_status.as_ref().map(word).unwrap_or_default();
+        // The word for people follows from the outcome.
+        let odd = (outcome == Outcome::Done) != (status == "success");
+        let odd = if odd { format!(" BUT {status}") } else { String::new() };
+        format!("CallEnded {id} {tool} {}{odd} {}", word(&outcome), self.quote(&message.content))
+    }
+
+    fn child_started(&mut self, link: &ChildLink) -> String {
+        let (child, run) = (self.names.thread(link.thread), self.names.run(&link.run));
+        let name = link.given_name.as_ref().map(|name| format!(" name={name:?}")).unwrap_or_default();
+        format!("ChildStarted {child} {} {run} {}{name}", link.agent, waits(&link.wait))
+    }
+
+    fn session_ended(&self, end: &SessionEnd) -> String {
+        let rest = match end.rest {
+            Rest::Idle => "idle",
+            Rest::Done => "done",
+            Rest::Failed => "failed",
+        };
+        format!("SessionEnded {} rest={rest}", self.ending(&end.ending))
+    }
+
+    fn ending(&self, ending: &Ending) -> String {
+        let limit = ending.limit.as_ref().map(|limit| format!(" limit={limit:?}")).unwrap_or_default();
+        format!("{} {}{limit}", word(&ending.outcome), self.quote(&ending.text))
+    }
+
+    fn spawn(&mut self, new: &NewThread) -> String {
+        let child = self.names.thread(new.id);
+        let items: Vec<_> = new.items.iter().map(|item| self.item(item)).collect();
+        let tags: String = new.tags.iter().map(|tag| format!(" tag={tag:?}")).collect();
+        format!("Spawn {child} {} depth={}{tags} {}", new.agent, new.depth, items.join(", "))
+    }
+
+    fn item(&mut self, item: &Item) -> String {
+        let call = |call: &Option<_>| call.as_ref().map(|call| format!(" call={call}")).unwrap_or_default();
+        match item {
+            Item::Message(posted) => format!("Message {}", self.posted(posted)),
+            Item::ChildEnded { child, run, call: of, ending, quiet } => {
+                let (child, run) = (self.names.thread(*child), self.names.run(run));
+                let quiet = if *quiet { " quiet" } else { "" };
+                format!("ChildEnded {child} {run}{}{quiet} {}", call(of), self.ending(ending))
+            }
+            Item::ChildTerminated { child, run, call: of } => {
+                let run = run.as_ref().map(|run: &RunId| format!(" {}", self.names.run(run))).unwrap_or_default();
+                format!("ChildTerminated {}{run}{}", self.names.thread(*child), call(of))
+            }
+            Item::ChildReported { child, status } => {
+                format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
+            }
+            Item::Cancel { run } => format!("Cancel {}", self.names.run(run)),
+            Item::Stop => "Stop".to_owned(),
+            Item::Terminate => "Terminate".to_owned(),
+        }
+    }
+
+    fn quote(&self, text: &str) -> String {
+        // JSON inside a text stays readable.
+        format!("{:?}", self.names.shorten(text)).replace("\\\"", "'")
+    }
+}
+
+fn waits(wait: &Wait) -> String {
+    match wait {
+        Wait::Call(call) => format!("call={call}"),
+        Wait::Background => "background".to_owned(),
+    }
+}
+
+fn why(stop: &Stop) -> String {
+    match stop {
+        Stop::StopTool | Stop::Response | Stop::EveryStep | Stop::Asked => word(stop),
+        Stop::Limit(limit) => format!("limit={limit:?}"),
+    }
+}
+
+fn side(side: Option<Side>) -> String {
+    side.as_ref().map_or("nobody".to_owned(), word)
+}
+
+/// A word as the journal spells it.
+fn word(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).expect("a word is written");
+    value.as_str().expect("a word is a text").to_owned()
+}

@@ -1,0 +1,235 @@
+//! A team as text, and the thread that a test is about.
+//!
+//! One line per agent: `boss tools=look,pay children=writer,scout&`, `pair dual turns=4 a.session_stop=finish.summary`.
+//! A key without `a.` or `b.` holds for both sides. A child is `NAME`, then in this order where they are meant:
+//! `:PROPERTY` of the message, `*` resumable, a number of instances, `@b` the receiving side, `!` explicit, `&` not
+//! blocking. A child that no line declares is a plain `dual` one.
+//! `thread NAME [child] [resumable] [receives=b] [depth=N]`: by default the first agent, as a root.
+//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6`: `left` is the room in the tree.
+
+use entourage_engine::World;
+use entourage_model::{
+    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, Ids, Kind, Limits, Name, Prompt, Resumable, Side,
+    SideConfig, Source, Started, Team, ThreadId, Timestamp, ToolChoice, ToolEntry, ToolSpec,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Every tool there is. The names of the later ones are those that agents use for bindings and stops.
+const TOOLS: [(&str, EffectClass); 10] = [
+    ("look", EffectClass::Pure),
+    ("find", EffectClass::Pure),
+    ("put", EffectClass::Idempotent),
+    ("pay", EffectClass::AtMostOnce),
+    ("ship", EffectClass::AtMostOnce),
+    ("finish", EffectClass::Pure),
+    ("give_up", EffectClass::Pure),
+    ("approve", EffectClass::Pure),
+    ("report", EffectClass::Pure),
+    ("hand_over", EffectClass::Pure),
+];
+
+/// Everything that a decision may look at, and how the thread came to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) team: Team,
+    pub(crate) tools: BTreeMap<Name, Arc<ToolSpec>>,
+    pub(crate) limits: Limits,
+    pub(crate) tree_left: u32,
+    pub(crate) started: Started,
+}
+
+impl Setup {
+    pub(crate) fn read(text: &str) -> Self {
+        let mut setup = Self {
+            team: Team::default(),
+            tools: TOOLS.iter().map(|(name, class)| (Name::from(*name), tool(name, *class))).collect(),
+            limits: Limits::default(),
+            tree_left: 200,
+            started: started("nobody"),
+        };
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        for words in lines.iter().filter(|words| !words.is_empty()) {
+            match words[0] {
+                "thread" => setup.read_thread(&words[1..]),
+                "limits" => setup.read_limits(&words[1..]),
+                name => setup.read_agent(name, &words[1..]),
+            }
+        }
+        setup.hire_children();
+        setup
+    }
+
+    pub(crate) fn world(&self) -> World<'_> {
+        World { team: &self.team, tools: &self.tools, limits: &self.limits, tree_left: self.tree_left }
+    }
+
+    fn read_agent(&mut self, name: &str, words: &[&str]) {
+        if self.started.agent.as_str() == "nobody" {
+            self.started = started(name);
+        }
+        let agent = agent(name, words);
+        self.team.agents.insert(agent.name.clone(), Arc::new(agent));
+    }
+
+    fn read_thread(&mut self, words: &[&str]) {
+        self.started = started(words[0]);
+        if words.contains(&"child") {
+            self.started.parent = Some(parent());
+            self.started.root = parent();
+            self.started.depth = 1;
+        }
+        self.started.resumable = words.contains(&"resumable");
+        self.started.receives = value(words, "receives").map(side_named);
+        if let Some(depth) = value(words, "depth") {
+            self.started.depth = number(depth);
+        }
+    }
+
+    fn read_limits(&mut self, words: &[&str]) {
+        let set = |limit: &mut u32, key| *limit = value(words, key).map_or(*limit, number);
+        set(&mut self.limits.depth, "depth");
+        set(&mut self.limits.children_live, "children_live");
+        set(&mut self.limits.steps, "steps");
+        set(&mut self.limits.session_turns, "session_turns");
+        set(&mut self.tree_left, "left");
+        let seconds = value(words, "run_seconds").map(|text| u64::from(number(text)));
+        self.limits.run_seconds = seconds.unwrap_or(self.limits.run_seconds);
+    }
+
+    /// Makes an agent of every child that is named and not declared.
+    fn hire_children(&mut self) {
+        let sides = self.team.agents.values().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]);
+        let prompts = sides.flatten().map(|side| &side.prompt);
+        let named: Vec<Name> = prompts.flat_map(|prompt| prompt.children().map(|child| child.agent.clone())).collect();
+        for name in named {
+            self.team.agents.entry(name.clone()).or_insert_with(|| Arc::new(agent(name.as_str(), &["dual"])));
+        }
+    }
+}
+
+/// The thread itself.
+pub(crate) fn this_thread() -> ThreadId {
+    Ids::new(Timestamp(0), 1).thread()
+}
+
+/// The thread above it, where it is a child.
+pub(crate) fn parent() -> ThreadId {
+    Ids::new(Timestamp(0), 2).thread()
+}
+
+fn started(agent: &str) -> Started {
+    Started {
+        thread: this_thread(),
+        agent: agent.into(),
+        bundle: Digest::of(b"team"),
+        parent: None,
+        root: this_thread(),
+        depth: 0,
+        resumable: false,
+        receives: None,
+        user_id: None,
+        at: Timestamp(0),
+    }
+}
+
+fn tool(name: &str, class: EffectClass) -> Arc<ToolSpec> {
+    let parameters = Arc::new(serde_json::json!({"type": "object"}));
+    Arc::new(ToolSpec { name: name.into(), description: format!("Does {name}."), parameters, class })
+}
+
+fn agent(name: &str, words: &[&str]) -> Agent {
+    let kind = if words.contains(&"dual") { Kind::DualAi } else { Kind::AiHuman };
+    Agent {
+        name: name.into(),
+        kind,
+        title: None,
+        description: format!("Good at {name}."),
+        side_a: side(name, "a", words),
+        side_b: (kind == Kind::DualAi).then(|| side(name, "b", words)),
+        session_turns_max: value(words, "turns").map(number),
+        expose_as_tool: false,
+        tool_description: None,
+        source: Source { format: "standard-agents".to_owned(), file: None },
+        extra: serde_json::Map::new(),
+    }
+}
+
+fn side(agent: &str, side: &str, words: &[&str]) -> SideConfig {
+    let own = |key: &str| value(words, &format!("{side}.{key}")).or_else(|| value(words, key));
+    let (stop_tool, property) = own("stop_tool").map(dotted).unzip();
+    SideConfig {
+        prompt: prompt(agent, side, &own),
+        label: None,
+        stop_on_response: own("on_text") != Some("go_on"),
+        stop_tool: stop_tool.map(Name::from),
+        stop_tool_response_property: property.flatten(),
+        steps_max: own("steps").map(number),
+        session_stop: own("session_stop").map(binding),
+        session_fail: own("session_fail").map(binding),
+        session_status: own("session_status").map(binding),
+    }
+}
+
+fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -> Prompt {
+    let list = |key| own(key).into_iter().flat_map(|names| names.split(','));
+    let tools = list("tools").map(|name| ToolEntry::Tool(name.into()));
+    Prompt {
+        name: agent.into(),
+        instructions: format!("You are {agent}/{side}.").into(),
+        model: None,
+        fallbacks: Vec::new(),
+        include_chat: own("chat") != Some("no"),
+        include_past_tools: own("past_tools") != Some("no"),
+        parallel_tool_calls: None,
+        tool_choice: ToolChoice::Auto,
+        required_schema: None,
+        reasoning: None,
+        tools: tools.chain(list("children").map(|text| ToolEntry::Child(child(text)))).collect(),
+    }
+}
+
+fn child(text: &str) -> ChildEntry {
+    let (text, blocking) = text.strip_suffix('&').map_or((text, true), |rest| (rest, false));
+    let (text, communication) = match text.strip_suffix('!') {
+        Some(rest) => (rest, Communication::Explicit),
+        None => (text, Communication::Implicit),
+    };
+    let (text, receives) = text.split_once('@').map_or((text, Side::A), |(rest, side)| (rest, side_named(side)));
+    let resumable = text.split_once('*').map(|(_, instances)| Resumable {
+        receives,
+        instances_max: (!instances.is_empty()).then(|| number(instances)),
+        communication,
+    });
+    let text = text.split_once('*').map_or(text, |(rest, _)| rest);
+    let (agent, property) = text.split_once(':').map_or((text, None), |(agent, property)| (agent, Some(property)));
+    ChildEntry {
+        agent: agent.into(),
+        blocking,
+        message_property: property.map(str::to_owned),
+        attachments_property: None,
+        name_property: None,
+        resumable,
+    }
+}
+
+fn binding(text: &str) -> Binding {
+    let (tool, message_property) = dotted(text);
+    Binding { tool: tool.into(), message_property, attachments_property: None }
+}
+
+fn dotted(text: &str) -> (&str, Option<String>) {
+    text.split_once('.').map_or((text, None), |(tool, property)| (tool, Some(property.to_owned())))
+}
+
+fn value<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
+    words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+fn side_named(text: &str) -> Side {
+    if text == "b" { Side::B } else { Side::A }
+}
+
+fn number(text: &str) -> u32 {
+    text.parse().expect("a number")
+}

@@ -1,0 +1,14 @@
+//! The runtime as a whole: real actors on the memory store, against a fake model on loopback.
+
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on should stop")]
+
+#[path = "runtime/children.rs"]
+mod children;
+#[path = "runtime/crashes.rs"]
+mod crashes;
+#[path = "runtime/endings.rs"]
+mod endings;
+#[path = "runtime/stage.rs"]
+mod stage;
+#[path = "runtime/turns.rs"]
+mod turns;

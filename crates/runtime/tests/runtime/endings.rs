@@ -1,0 +1,114 @@
+//! Cancel, stop and terminate, in every state.
+
+use crate::stage::{Stage, background, blocking, is, solo};
+use entourage_model::{Role, RunStatus, ThreadStatus};
+use entourage_runtime::{Outgoing, RuntimeError};
+use entourage_testkit::{Reply, Request};
+use serde_json::json;
+
+fn delegate() -> Reply {
+    Reply::call("worker", json!({"message": "job"}))
+}
+
+/// The boss delegates once; the worker never answers.
+fn stuck(request: &Request) -> Reply {
+    if is(request, "worker") {
+        return Reply::hang();
+    }
+    if request.assistant_turns() == 0 { delegate() } else { Reply::text("over") }
+}
+
+async fn stuck_stage() -> Stage {
+    Stage::new(vec![solo("boss", vec![blocking("worker")]), solo("worker", vec![])], stuck).await
+}
+
+#[tokio::test]
+async fn terminating_during_a_model_call_closes_the_connection() {
+    let stage = Stage::new(vec![solo("boss", vec![])], Reply::hang()).await;
+    let (thread, run) = stage.create("boss", "go").await;
+    stage.model.until_requests(1).await;
+    stage.runtime.terminate(thread).await.unwrap();
+    stage.model.until_aborted(1).await;
+    let row = stage.settle(thread).await;
+    assert_eq!(row.status, ThreadStatus::Terminated);
+    assert_eq!(stage.store.run(&run).await.unwrap().unwrap().status, RunStatus::Cancelled);
+    let refused = stage.runtime.send(thread, Outgoing::user("still there?"), None).await;
+    assert!(matches!(refused, Err(RuntimeError::Terminated)));
+    stage.runtime.terminate(thread).await.unwrap();
+    assert_eq!(stage.settle(thread).await.terminated_at, row.terminated_at);
+}
+
+#[tokio::test]
+async fn terminating_a_parent_reaches_the_child_inside_its_model_call() {
+    let stage = stuck_stage().await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.model.until_requests(2).await;
+    stage.runtime.terminate(thread).await.unwrap();
+    stage.model.until_aborted(1).await;
+    stage.settle(thread).await;
+    assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Terminated);
+}
+
+#[tokio::test]
+async fn terminating_a_child_answers_the_waiting_call_with_an_error() {
+    let stage = stuck_stage().await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.model.until_requests(2).await;
+    let kid = stage.kids(thread).await[0].id;
+    stage.runtime.terminate(kid).await.unwrap();
+    assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
+    assert!(stage.texts(thread, Role::Tool).await[0].contains("subagent_terminated"));
+    assert_eq!(stage.texts(thread, Role::Assistant).await.last().unwrap(), "over");
+    assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Terminated);
+}
+
+#[tokio::test]
+async fn cancelling_a_root_run_reaches_its_children_and_leaves_the_thread_idle() {
+    let stage = stuck_stage().await;
+    let (thread, run) = stage.create("boss", "go").await;
+    stage.model.until_requests(2).await;
+    stage.runtime.cancel(&run).await.unwrap();
+    stage.model.until_aborted(1).await;
+    assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
+    assert_eq!(stage.store.run(&run).await.unwrap().unwrap().status, RunStatus::Cancelled);
+    assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Failed);
+    // Once is enough.
+    stage.runtime.cancel(&run).await.unwrap();
+    assert_eq!(stage.asked("boss").len(), 1);
+}
+
+#[tokio::test]
+async fn stopping_cancels_blocking_children_and_spares_background_ones() {
+    let brain = |request: &Request| {
+        if is(request, "worker") || is(request, "runner") {
+            return Reply::hang();
+        }
+        Reply::calls([("runner", json!({"message": "b"})), ("worker", json!({"message": "a"}))])
+    };
+    let team = vec![
+        solo("boss", vec![background("runner"), blocking("worker")]),
+        solo("worker", vec![]),
+        solo("runner", vec![]),
+    ];
+    let stage = Stage::new(team, brain).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.model.until_requests(3).await;
+    stage.runtime.stop(thread).await.unwrap();
+    stage.model.until_aborted(1).await;
+    let row = stage.runtime.wait(thread, crate::stage::LONG).await.unwrap();
+    assert_eq!(row.status, ThreadStatus::Idle);
+    let mut kids: Vec<_> = stage.kids(thread).await.into_iter().map(|kid| (kid.agent.to_string(), kid.id)).collect();
+    kids.sort();
+    let status = async |id| stage.store.thread(id).await.unwrap().unwrap().status;
+    assert_eq!(status(kids[0].1).await, ThreadStatus::Running, "the runner goes on");
+    stage.runtime.wait(kids[1].1, crate::stage::LONG).await.unwrap();
+    assert_eq!(status(kids[1].1).await, ThreadStatus::Failed, "the worker was cancelled");
+}
+
+#[tokio::test]
+async fn an_unknown_run_or_thread_is_an_error() {
+    let stage = stuck_stage().await;
+    let nobody = "00000000-0000-4000-8000-000000000000".parse().unwrap();
+    assert!(matches!(stage.runtime.terminate(nobody).await, Err(RuntimeError::NoThread(_))));
+    assert!(matches!(stage.runtime.cancel(&"nothing".into()).await, Err(RuntimeError::NoRun(_))));
+}

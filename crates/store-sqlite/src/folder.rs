@@ -1,0 +1,70 @@
+//! The data folder: who may use it, and the file in it. The one door of this crate to the file system.
+
+use entourage_store::StoreError;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder that this process alone uses, until the value is dropped or the process ends.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Held, never read. The system lets go of it when the process dies, however it dies.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder if there is none. `Locked` when another process has it.
+    pub(crate) fn lock(path: &Path) -> Result<Self, StoreError> {
+        make(path).map_err(|fault| unavailable(path, &fault))?;
+        let file = path.join("lock");
+        let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&file);
+        let lock = lock.map_err(|fault| unavailable(&file, &fault))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Locked),
+            Err(TryLockError::Error(fault)) => Err(unavailable(&file, &fault)),
+        }
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join("entourage.db")
+    }
+
+    /// Puts a database in place, whole or not at all: `build` fills a file beside it, which then takes its name.
+    pub(crate) fn place(&self, build: impl FnOnce(&Path) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let new = self.path.join("entourage.db.new");
+        match fs::remove_file(&new) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(unavailable(&new, &fault)),
+            // Nothing, or what a process left that died in here.
+            _ => {}
+        }
+        build(&new)?;
+        let placed = sync(&new).and_then(|()| fs::rename(&new, self.database())).and_then(|()| sync(&self.path));
+        placed.map_err(|fault| unavailable(&new, &fault))
+    }
+}
+
+/// Only its owner may look into it: it holds everything that was ever said.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => sync(parent),
+        None => Ok(()),
+    }
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    OpenOptions::new().read(true).open(path)?.sync_all()
+}
+
+fn unavailable(path: &Path, fault: &io::Error) -> StoreError {
+    StoreError::Unavailable(format!("{}: {fault}", path.display()))
+}
