@@ -7,15 +7,27 @@ use std::path::{Path, PathBuf};
 struct Bench {
     name: &'static str,
     about: &'static str,
-    /// A binary of `crates/testkit/src/bin/`, then its arguments; the caller's come after them.
+    /// A binary of `testkit` or `trial`, then its arguments; the caller's come after them.
     command: &'static [&'static str],
 }
 
-/// One line each, for example:
-/// `Bench { name: "fanout", about: "children started in a second", command: &["bench-fanout", "--children", "1000"] }`
-const BENCHES: &[Bench] = &[];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "fanout",
+        about: "one parent and N durable children, against a bare client that makes the same requests",
+        command: &["fanout"],
+    },
+    Bench {
+        name: "inflight",
+        about: "memory of 1,000 children that wait for a model of 2 s latency",
+        command: &["fanout", "--latency-ms", "2000", "--rounds", "1", "--children", "1", "--children", "1000"],
+    },
+    Bench { name: "kill", about: "200 rounds of kill -9 under load, checked", command: &["kill"] },
+    Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
+    Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
+];
 
-const BUILD: &str = "cargo build --release -p entourage -p entourage-testkit";
+const BUILD: &str = "cargo build --release -p entourage -p entourage-testkit -p entourage-trial";
 
 pub(crate) fn list() -> Result<(), Failure> {
     println!("usage: cargo x bench NAME [ARG…]\n\nbenchmarks:\n{}", table(BENCHES));

@@ -14,8 +14,10 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// Every variable whose name begins with `prefix`, sorted by name. None of ours is a secret.
 pub(crate) fn variables(prefix: &str) -> Vec<(String, String)> {
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let mut found: Vec<_> =
-        names.filter(|name| name.starts_with(prefix)).filter_map(|name| Some((name.clone(), variable(&name)?))).collect();
+    let mut found: Vec<_> = names
+        .filter(|name| name.starts_with(prefix))
+        .filter_map(|name| Some((name.clone(), variable(&name)?)))
+        .collect();
     found.sort();
     found
 }

@@ -16,6 +16,6 @@ pub(crate) fn start(level: LogLevel, screen: &Screen) {
         .with_writer(screen.clone())
         .with_timer(fmt::time::uptime())
         .with_target(false);
-    // A second start is a test's: the first one's log goes on.
+    // Only `main` starts a log: nobody was there before.
     _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }

@@ -1,1 +1,56 @@
-fn main() {}
+//! The `entourage` binary: arguments, settings and words for people. What they ask for is done by the other crates.
+//!
+//! A call travels: `arguments` → `invocation` (project, settings, screen) → one file of `commands` → data on stdout,
+//! reports on stderr, and an exit code.
+
+mod arguments;
+mod commands;
+mod environment;
+mod failure;
+mod log;
+mod screen;
+
+mod invocation;
+mod nearest;
+mod project;
+mod settings;
+
+mod attachment;
+mod errand;
+mod interrupt;
+mod live;
+mod models;
+mod storage;
+mod verdict;
+mod wish;
+mod workbench;
+
+mod advice;
+mod amount;
+mod identifier;
+mod json;
+mod table;
+mod transcript;
+mod tree;
+mod typed;
+
+use screen::{Format, Screen};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match typed::arguments() {
+        Ok(arguments) => arguments,
+        Err(exit) => return exit,
+    };
+    let screen = Screen::new(if arguments.options.json { Format::Json } else { Format::Text });
+    log::start(arguments.options.log.unwrap_or_default(), &screen);
+    match commands::perform(arguments, &screen) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            for report in &failure.reports {
+                screen.report(report);
+            }
+            failure.exit.into()
+        }
+    }
+}

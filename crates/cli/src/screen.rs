@@ -92,9 +92,12 @@ impl Screen {
         *drawn = lines.len();
     }
 
-    /// Leaves the picture where it is; what comes next goes below.
+    /// Leaves the picture where it is, set off from the data if both are on the same terminal.
     pub(crate) fn leave(&self) {
         *self.drawn() = 0;
+        if io::stdout().is_terminal() {
+            _ = io::stderr().lock().write_all(b"\n");
+        }
     }
 
     fn drawn(&self) -> MutexGuard<'_, usize> {

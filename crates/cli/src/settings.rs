@@ -70,7 +70,7 @@ impl Settings {
         for (name, text) in variables {
             match variable::read(name, text) {
                 Ok(table) => merge(&mut merged, table),
-                Err(fault) => reports.extend(fault),
+                Err(fault) => reports.push(fault),
             }
         }
         (Self::of(&merged), reports)

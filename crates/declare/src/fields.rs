@@ -16,14 +16,15 @@ pub(crate) struct Fields<'a> {
     prefix: String,
     known: Vec<&'static str>,
     extra: Map<String, Value>,
-    pub(crate) faults: &'a mut Faults,
+    faults: &'a mut Faults,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of `node`, which `path` names; none if it is not an object.
     pub(crate) fn of(node: &'a Node, path: &str, faults: &'a mut Faults) -> Option<Self> {
         let Tree::Object(entries) = &node.tree else {
-            faults.push(node.spot, wrong(if path.is_empty() { "the declaration" } else { path }, "an object", node));
+            let subject = if path.is_empty() { "a declaration".to_owned() } else { quoted(path) };
+            faults.push(node.spot, wrong(&subject, "an object", node));
             return None;
         };
         let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
@@ -40,6 +41,11 @@ impl<'a> Fields<'a> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
+    /// A field that must be there.
+    pub(crate) fn require(&mut self, key: &'static str) -> Option<&'a Node> {
+        self.node(key).or_else(|| self.missing(key))
+    }
+
     pub(crate) fn text(&mut self, key: &'static str) -> Option<String> {
         let node = self.node(key)?;
         let Tree::Text(text) = &node.tree else { return self.wrong(key, "a string", node) };
@@ -49,6 +55,11 @@ impl<'a> Fields<'a> {
     /// A text that names something: not blank.
     pub(crate) fn name(&mut self, key: &'static str) -> Option<At<Name>> {
         let node = self.node(key)?;
+        self.name_of(key, node)
+    }
+
+    pub(crate) fn require_name(&mut self, key: &'static str) -> Option<At<Name>> {
+        let node = self.require(key)?;
         self.name_of(key, node)
     }
 
@@ -70,11 +81,15 @@ impl<'a> Fields<'a> {
     /// A positive integer.
     pub(crate) fn count(&mut self, key: &'static str) -> Option<u32> {
         let node = self.node(key)?;
-        let count = match &node.tree {
-            Tree::Number(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+        let number = match &node.tree {
+            Tree::Number(number) => number.as_u64().filter(|number| *number > 0),
             _ => None,
         };
-        count.filter(|count| *count > 0).or_else(|| self.wrong(key, "a positive integer", node))
+        match number.map(u32::try_from) {
+            Some(Ok(count)) => Some(count),
+            Some(Err(_)) => self.wrong(key, &format!("at most {}", u32::MAX), node),
+            None => self.wrong(key, "a positive integer", node),
+        }
     }
 
     /// One of a few words, each standing for something.
@@ -84,7 +99,7 @@ impl<'a> Fields<'a> {
         if let Some((_, chosen)) = choices.iter().find(|(word, _)| word == text) {
             return Some(*chosen);
         }
-        let report = wrong(&format!("{}{key}", self.prefix), &alternatives(choices), node);
+        let report = wrong(&quoted(&format!("{}{key}", self.prefix)), &alternatives(choices), node);
         let hint = did_you_mean(text, choices.iter().map(|(word, _)| *word));
         self.faults.push(node.spot, Report { hint, ..report });
         None
@@ -96,31 +111,50 @@ impl<'a> Fields<'a> {
         Some(items)
     }
 
-    /// Says that a field which must be there is not.
-    pub(crate) fn missing<T>(&mut self, key: &str, why: &str) -> Option<T> {
-        let report = Report::error("D005", format!("`{}{key}` is missing{why}", self.prefix));
+    fn missing<T>(&mut self, key: &str) -> Option<T> {
+        let report = Report::error("D005", format!("`{}{key}` is missing", self.prefix));
         self.faults.push(self.spot, report.hint(format!("add `{key}`")));
         None
     }
 
     /// Says that a value is not what it must be.
     pub(crate) fn wrong<T>(&mut self, path: &str, expected: &str, node: &Node) -> Option<T> {
-        self.faults.push(node.spot, wrong(&format!("{}{path}", self.prefix), expected, node));
+        self.faults.push(node.spot, wrong(&quoted(&format!("{}{path}", self.prefix)), expected, node));
         None
     }
 
-    /// Says that a field is understood and has no effect.
-    pub(crate) fn idle(&mut self, node: &Node, report: Report) {
+    pub(crate) fn report(&mut self, node: &Node, report: Report) {
         self.faults.push(node.spot, report);
     }
 
     /// Keeps a known field as it is: it has no place in the canonical agent yet.
     pub(crate) fn keep(&mut self, key: &'static str, shape: Shape) {
         let Some(node) = self.node(key) else { return };
-        if let Some(expected) = shape.refuses(node) {
-            self.wrong::<()>(key, expected, node);
-        }
+        self.compare(key, shape, node);
         self.keep_value(key, node.value());
+    }
+
+    fn compare(&mut self, path: &str, shape: Shape, node: &Node) {
+        let expected = match (shape, &node.tree) {
+            (Shape::Any, _) | (Shape::Text, Tree::Text(_)) | (Shape::Flag, Tree::Flag(_)) => return,
+            (Shape::Texts, Tree::List(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.compare(&format!("{path}[{index}]"), Shape::Text, item);
+                }
+                return;
+            }
+            (Shape::TextMap, Tree::Object(entries)) => {
+                for (key, item) in entries {
+                    self.compare(&format!("{path}.{key}"), Shape::Text, item);
+                }
+                return;
+            }
+            (Shape::Text, _) => "a string",
+            (Shape::Flag, _) => "`true` or `false`",
+            (Shape::Texts, _) => "an array of strings",
+            (Shape::TextMap, _) => "an object whose values are strings",
+        };
+        self.wrong::<()>(path, expected, node);
     }
 
     /// Keeps what is left of a field, if anything is.
@@ -156,28 +190,7 @@ pub(crate) enum Shape {
     TextMap,
 }
 
-impl Shape {
-    /// What was expected, if the value is something else.
-    fn refuses(self, node: &Node) -> Option<&'static str> {
-        let is_text = |node: &Node| matches!(node.tree, Tree::Text(_));
-        let (fits, expected) = match (self, &node.tree) {
-            (Self::Any, _) => (true, ""),
-            (Self::Text, _) => (is_text(node), "a string"),
-            (Self::Flag, tree) => (matches!(tree, Tree::Flag(_)), "`true` or `false`"),
-            (Self::Texts, tree) => {
-                (matches!(tree, Tree::List(items) if items.iter().all(is_text)), "an array of strings")
-            }
-            (Self::TextMap, tree) => {
-                let fits = matches!(tree, Tree::Object(entries) if entries.iter().all(|(_, node)| is_text(node)));
-                (fits, "an object whose values are strings")
-            }
-        };
-        (!fits).then_some(expected)
-    }
-}
-
-fn wrong(path: &str, expected: &str, node: &Node) -> Report {
-    let subject = if path.contains(' ') { path.to_owned() } else { format!("`{path}`") };
+fn wrong(subject: &str, expected: &str, node: &Node) -> Report {
     Report::error("D006", format!("{subject} must be {expected}, not {}", node.describe()))
 }
 

@@ -49,7 +49,9 @@ pub(crate) fn text(files: &dyn Files, path: &str) -> Result<Option<String>, Repo
     };
     if bytes.len() > FILE_BYTES_MAX {
         let what = format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20);
-        return Err(Report::error("D002", what).at(Place::file(path)).hint("split it, or move what is not a declaration"));
+        return Err(Report::error("D002", what)
+            .at(Place::file(path))
+            .hint("split it, or move what is not a declaration"));
     }
     let text = String::from_utf8(bytes).map_err(|fault| not_utf8(path, fault))?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))

@@ -1,13 +1,14 @@
 //! JSON text → tree with places.
 //!
-//! Two parsers share the work: `serde_json` judges, because it is strict and says well what is wrong; `jsonc-parser`
-//! locates, because it keeps the place of every value. What it would tolerate never reaches it.
+//! Two parsers share the work: `serde_json` judges, because it is strict; `jsonc-parser` locates, because it keeps the
+//! place of every value. What it would tolerate never reaches it.
 
 use crate::faults::quoted;
 use crate::tree::{Cursor, Node, Spot, Tree};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::{CollectOptions, ParseOptions, ParseResult, parse_to_ast};
 use serde::de::IgnoredAny;
 use serde_json::Number;
 use std::collections::BTreeSet;
@@ -26,11 +27,8 @@ pub(crate) struct Fault {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Node, Fault> {
-    serde_json::from_str::<IgnoredAny>(text).map_err(|fault| syntax(text, &fault))?;
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|fault| Fault {
-        spot: Cursor::new(text).advance(fault.range().start),
-        what: fault.kind().to_string().to_lowercase(),
-    })?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|fault| refused(text, &fault))?;
+    let parsed = locate(text).map_err(|fault| unlocated(text, &fault))?;
     let mut builder = Builder { cursor: Cursor::new(text), values: 0 };
     match parsed.value {
         Some(value) => {
@@ -54,8 +52,32 @@ const STRICT: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
+fn locate(text: &str) -> Result<ParseResult<'_>, ParseError> {
+    parse_to_ast(text, &CollectOptions::default(), &STRICT)
+}
+
+/// Comments and trailing commas are what people expect to be fine; only the second parser calls them by their name.
+fn refused(text: &str, fault: &serde_json::Error) -> Fault {
+    match locate(text) {
+        Err(fault)
+            if matches!(
+                fault.kind(),
+                ParseErrorKind::CommentsNotAllowed | ParseErrorKind::TrailingCommasNotAllowed
+            ) =>
+        {
+            unlocated(text, &fault)
+        }
+        _ => unparsed(text, fault),
+    }
+}
+
+fn unlocated(text: &str, fault: &ParseError) -> Fault {
+    let spot = Cursor::new(text).advance(fault.range().start);
+    Fault { spot, what: fault.kind().to_string().to_lowercase() }
+}
+
 /// The words without their place, and the place with characters instead of bytes.
-fn syntax(text: &str, fault: &serde_json::Error) -> Fault {
+fn unparsed(text: &str, fault: &serde_json::Error) -> Fault {
     let words = fault.to_string();
     let what = words.split(" at line ").next().unwrap_or_default().to_owned();
     let line_start: usize = text.split_inclusive('\n').take(fault.line().saturating_sub(1)).map(str::len).sum();
@@ -81,23 +103,24 @@ impl Builder<'_> {
         if depth > DEPTH_MAX {
             return Err(Fault { spot, what: format!("values are nested more than {DEPTH_MAX} deep") });
         }
-        let tree = match value {
-            Value::NullKeyword(_) => Tree::Null,
-            Value::BooleanLit(flag) => Tree::Flag(flag.value),
-            Value::StringLit(text) => Tree::Text(text.value.into_owned()),
-            Value::NumberLit(number) => Tree::Number(number.value.parse::<Number>().map_err(|_| Fault {
-                spot,
-                what: format!("the number {} is out of range", quoted(number.value)),
-            })?),
-            Value::Array(array) => {
-                let item = |value: Value<'_>| {
-                    let spot = self.cursor.advance(value.start());
-                    self.node(value, spot, depth + 1)
-                };
-                Tree::List(array.elements.into_iter().map(item).collect::<Result<_, _>>()?)
-            }
-            Value::Object(object) => Tree::Object(self.entries(object, depth)?),
-        };
+        let tree =
+            match value {
+                Value::NullKeyword(_) => Tree::Null,
+                Value::BooleanLit(flag) => Tree::Flag(flag.value),
+                Value::StringLit(text) => Tree::Text(text.value.into_owned()),
+                Value::NumberLit(number) => Tree::Number(number.value.parse::<Number>().map_err(|_| Fault {
+                    spot,
+                    what: format!("the number {} is out of range", quoted(number.value)),
+                })?),
+                Value::Array(array) => {
+                    let item = |value: Value<'_>| {
+                        let spot = self.cursor.advance(value.start());
+                        self.node(value, spot, depth + 1)
+                    };
+                    Tree::List(array.elements.into_iter().map(item).collect::<Result<_, _>>()?)
+                }
+                Value::Object(object) => Tree::Object(self.entries(object, depth)?),
+            };
         Ok(Node { spot, tree })
     }
 
@@ -120,15 +143,16 @@ impl Builder<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     #[test]
     fn only_strict_json_is_read() {
         for (text, expected) in [
             ("", "1:1 EOF while parsing a value"),
-            ("{\n  // why\n}", "2:3 key must be a string"),
-            ("[1, /* why */ 2]", "1:5 expected value"),
-            ("{\"a\": 1,\n}", "2:1 trailing comma"),
-            ("[1,]", "1:4 trailing comma"),
+            ("{\n  // why\n}", "2:3 comments are not allowed"),
+            ("[1, /* why */ 2]", "1:5 comments are not allowed"),
+            ("{\"a\": 1,\n}", "1:8 trailing commas are not allowed"),
+            ("[1,]", "1:3 trailing commas are not allowed"),
             ("{'a': 1}", "1:2 key must be a string"),
             ("{a: 1}", "1:2 key must be a string"),
             ("[1 2]", "1:4 expected `,` or `]`"),
@@ -136,8 +160,11 @@ mod tests {
             ("[0x10]", "1:3 expected `,` or `]`"),
             ("[NaN]", "1:2 expected value"),
             ("[1e999]", "1:2 the number `1e999` is out of range"),
-            ("\"é\n\"", "1:3 control character (\\u0000-\\u001F) found while parsing a string"),
-            ("\"\\ud800\"", "1:2 invalid unicode escape sequence. 'd800 (unpaired high surrogate)' is not a valid utf8 character"),
+            ("\"é\n\"", "1:2 control character (\\u0000-\\u001F) found while parsing a string"),
+            (
+                "\"\\ud800\"",
+                "1:2 invalid unicode escape sequence. 'd800 (unpaired high surrogate)' is not a valid utf8 character",
+            ),
             ("{} {}", "1:4 trailing characters"),
             ("\u{a0}{}", "1:1 expected value"),
             ("{\"é\": 1, \"é\": 2}", "1:10 the key `é` is in its object twice"),
@@ -159,7 +186,10 @@ mod tests {
     #[test]
     fn the_number_of_values_has_a_limit() {
         assert!(parse(&format!("[{}1]", "1,".repeat(VALUES_MAX - 2))).is_ok());
-        assert_eq!(parse(&format!("[{}1]", "1,".repeat(VALUES_MAX))).unwrap_err().what, "there are more than 100000 values");
+        assert_eq!(
+            parse(&format!("[{}1]", "1,".repeat(VALUES_MAX))).unwrap_err().what,
+            "there are more than 100000 values"
+        );
     }
 
     #[test]
@@ -170,18 +200,42 @@ mod tests {
         let Tree::Object(inner) = &items[2].tree else { panic!("{items:?}") };
         let nodes = [&node, &fields[0].1, &items[0], &items[1], &items[2], &inner[0].1];
         let spots = nodes.map(|node| (node.spot.line, node.spot.column));
-        assert_eq!(spots, [(1, 1), (2, 3), (2, 9), (2, 12), (2, 34), (2, 35)]);
+        assert_eq!(spots, [(1, 1), (2, 3), (2, 9), (2, 12), (2, 35), (2, 36)]);
         assert_eq!(items[1].value(), "xé😀");
+    }
+
+    fn json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            any::<bool>().prop_map(|flag| json!(flag)),
+            any::<i64>().prop_map(|number| json!(number)),
+            any::<f64>().prop_map(|number| json!(number)),
+            any::<String>().prop_map(|text| json!(text)),
+        ];
+        let value = leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(|items| json!(items)),
+                proptest::collection::btree_map("[a-z\"\u{e9}]{0,3}", inner, 0..4).prop_map(|entries| json!(entries)),
+            ]
+        });
+        value.prop_map(|value| format!("{value:#}"))
     }
 
     proptest! {
         #[test]
-        fn both_parsers_read_the_same(text in "[\\[\\]{},:\"\\\\ua0-9eE+. \n\t/*'\u{e9}\u{a0}truefalsn-]{0,24}") {
-            let strict = serde_json::from_str::<serde_json::Value>(&text);
-            match (parse(&text), strict) {
+        fn both_parsers_read_the_same(
+            text in json(),
+            at: proptest::sample::Index,
+            wedge in "|[\\[\\]{},:\"'\\\\/*+.0-9a-fux \n\r\t\u{0}\u{b}\u{a0}\u{2028}-]{1,2}",
+        ) {
+            let mut text: Vec<char> = text.chars().collect();
+            let at = at.index(text.len() + 1);
+            text.splice(at..at, wedge.chars());
+            let text: String = text.into_iter().collect();
+            match (parse(&text), serde_json::from_str::<serde_json::Value>(&text)) {
                 (Ok(node), Ok(value)) => prop_assert_eq!(node.value(), value),
                 (Err(_), Err(_)) => {}
-                (Err(fault), Ok(_)) => prop_assert!(fault.what.contains("twice"), "{fault:?}"),
+                (Err(fault), Ok(_)) => prop_assert!(fault.what.ends_with("is in its object twice"), "{fault:?}"),
                 (Ok(node), Err(fault)) => prop_assert!(false, "{node:?} {fault}"),
             }
         }

@@ -1,6 +1,6 @@
 //! Declaration text in, checked agents and faults with their places out.
 //!
-//! A format is one module that reads text into drafts; [`check`] turns the drafts of all formats into agents. Nothing
+//! A format is one module that reads text into drafts; `check` turns the drafts of all formats into agents. Nothing
 //! here opens a file: [`load`] is handed a reader confined to the project. Read the modules in this order.
 
 mod files;

@@ -49,6 +49,10 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::Terminated { at } => {
             state.session = None;
             state.terminated = Some(*at);
+            // They are told in the same batch, and nobody tells a terminated thread what became of them.
+            for child in state.children.keys().copied().collect::<Vec<_>>() {
+                terminate_child(state, child);
+            }
         }
     }
 }
@@ -100,7 +104,8 @@ fn answer(state: &mut ThreadState, message: &Message, usage: Usage) {
     state.transcript.push(Arc::clone(&message));
     let Some(session) = &mut state.session else { return };
     session.steps[session.acting as usize] += 1;
-    session.calls = message.tool_calls.iter().map(|call| Call { call: call.clone(), state: CallState::Asked }).collect();
+    session.calls =
+        message.tool_calls.iter().map(|call| Call { call: call.clone(), state: CallState::Asked }).collect();
     session.places = message.tool_calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
     session.open = session.calls.len();
     session.unstarted = session.calls.len();

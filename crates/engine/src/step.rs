@@ -9,11 +9,11 @@ mod tool;
 use crate::apply::apply;
 use crate::offer::World;
 use crate::state::ThreadState;
+use child::Return;
 use entourage_model::{
     CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Role, ThreadId, Timestamp, ToolCall, Usage,
     Write,
 };
-use child::Return;
 use std::collections::VecDeque;
 
 /// An input with the moment at which it is decided and a number that nobody could guess.
@@ -32,11 +32,18 @@ pub enum Input {
     Mail,
     /// The model call has ended, or every attempt at it has failed for the reason given.
     Answered(Result<ModelAnswer, String>),
-    ToolEnded { call: CallId, outcome: Outcome, text: String },
+    ToolEnded {
+        call: CallId,
+        outcome: Outcome,
+        text: String,
+    },
     /// Time has passed.
     Tick,
     /// Working on this thread broke the program. With `bury`, what lies in the mail is to blame.
-    Broke { reason: String, bury: bool },
+    Broke {
+        reason: String,
+        bury: bool,
+    },
 }
 
 /// The part of a thread's queue that this process holds. What a decision consumes leaves it.

@@ -15,6 +15,32 @@ mod render;
 #[path = "script/team.rs"]
 mod team;
 
+#[path = "script/bindings.rs"]
+mod bindings;
+#[path = "script/breakages.rs"]
+mod breakages;
+#[path = "script/cancels.rs"]
+mod cancels;
+#[path = "script/children.rs"]
+mod children;
+#[path = "script/contexts.rs"]
+mod contexts;
+#[path = "script/crashes.rs"]
+mod crashes;
+#[path = "script/limits.rs"]
+mod limits;
+#[path = "script/messages.rs"]
+mod messages;
+#[path = "script/resumable.rs"]
+mod resumable;
+#[path = "script/sides.rs"]
+mod sides;
+#[path = "script/stops.rs"]
+mod stops;
+#[path = "script/terminations.rs"]
+mod terminations;
+#[path = "script/times.rs"]
+mod times;
 #[path = "script/turns.rs"]
 mod turns;
 

@@ -28,7 +28,7 @@ pub trait Tool: Send + Sync + Debug {
     fn spec(&self) -> &Arc<ToolSpec>;
 
     /// Does the call, whose arguments fit the schema. Dropping the future ends the work soon; a tool that is not
-    /// [`EffectClass::Pure`] may have had its effect by then. The same idempotency key means the same call again.
+    /// [`EffectClass::Pure`] may have had its effect by then. The same key means the same call again.
     async fn call(&self, call: Call) -> Output;
 }
 
@@ -37,17 +37,12 @@ pub trait Tool: Send + Sync + Debug {
 pub struct Call {
     pub thread: ThreadId,
     pub call: CallId,
+    /// The same for every attempt at this call, and for no other call.
+    pub key: String,
     pub arguments: Value,
     pub workspace: Arc<Workspace>,
     /// A tool that gives more is cut; one that knows better where to cut does it itself.
     pub output_bytes_max: usize,
-}
-
-impl Call {
-    /// The same for every attempt at this call, and for no other call: `<thread>/<call>`.
-    pub fn idempotency_key(&self) -> String {
-        format!("{}/{}", self.thread, self.call)
-    }
 }
 
 /// What a call came to, as the model reads it.

@@ -5,8 +5,8 @@ mod commit;
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, World, step};
-use entourage_model::{Team, ThreadId, ThreadStatus, Timestamp};
-use entourage_store::{Claim, Lease, QueueLine, StoreError};
+use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
+use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use std::any::Any;
@@ -16,9 +16,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// After so many attempts without a commit, what lies in the queue is to blame and is put aside.
 const ATTEMPTS_MAX: u32 = 5;
+
+/// How long a decision may wait for the next one, if nobody waits for it: both then become durable at once.
+const HOLD: Duration = Duration::from_millis(10);
 
 /// How long a thread rests after the store could not take its decision.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -44,6 +48,16 @@ enum Gone {
 impl From<StoreError> for Gone {
     fn from(error: StoreError) -> Self {
         Self::Failed(RuntimeError::Store(error))
+    }
+}
+
+impl From<CommitError> for Gone {
+    fn from(error: CommitError) -> Self {
+        match error {
+            // Whoever wants to be told of a full tree looks at it first.
+            CommitError::Fenced | CommitError::TreeFull { .. } => Self::Fenced,
+            CommitError::Store(error) => error.into(),
+        }
     }
 }
 
@@ -73,6 +87,8 @@ struct Actor {
     unrepeatable: usize,
     /// What came back while a commit was under way.
     landed: VecDeque<Input>,
+    /// A decision that nobody waits for, and until when it is held back.
+    held: Option<(Decision, Instant)>,
 }
 
 /// Runs an actor for the claimed thread until it parks.
@@ -141,10 +157,14 @@ async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, fir
         Ok(actor) => actor,
         Err(error) => return Gone::Failed(error),
     };
-    match actor.run(first).await {
+    let gone = match actor.run(first).await {
         Ok(never) => match never {},
         Err(gone) => gone,
+    };
+    if matches!(gone, Gone::Parked) && matches!(actor.state.status(), ThreadStatus::Waiting | ThreadStatus::Idle) {
+        inner.cache.put(actor.state);
     }
+    gone
 }
 
 impl Actor {
@@ -178,6 +198,7 @@ impl Actor {
             flights: FuturesUnordered::new(),
             unrepeatable: 0,
             landed: VecDeque::new(),
+            held: None,
             inner: Arc::clone(inner),
         };
         actor.receive(lines);
@@ -187,22 +208,34 @@ impl Actor {
     async fn run(&mut self, first: Input) -> Result<std::convert::Infallible, Gone> {
         let mut input = first;
         loop {
-            // Only an answer with calls can ask for more children than the tree has room for.
-            let again = match &input {
-                Input::Answered(Ok(answer)) if !answer.calls.is_empty() => Some(Ok(answer.clone())),
-                _ => None,
-            };
+            let again = self.may_spawn(&input);
+            if let (Some((held, _)), true) = (&mut self.held, again.is_some()) {
+                // Should the tree be full, the thread goes back to what is durable and decides this input again.
+                let held = std::mem::take(held);
+                self.held = None;
+                self.commit(held, ThreadStatus::Running).await?;
+            }
+            let held = self.held.take();
             let mut decision = self.decide(input);
             while let Some(landed) = self.landed.pop_front() {
                 decision.append(self.decide(landed));
             }
-            if let Some(left) = self.settle(decision).await? {
+            if let Some(left) = self.settle(held, decision).await? {
                 self.reload(left).await?;
-                input = again.map_or(Input::Resumed, Input::Answered);
+                input = again.map_or(Input::Resumed, |answer| Input::Answered(Ok(answer)));
                 continue;
             }
             input = self.next_input().await?;
         }
+    }
+
+    /// A copy of an answer that could ask for more children than the tree has room for.
+    fn may_spawn(&self, input: &Input) -> Option<ModelAnswer> {
+        let Input::Answered(Ok(answer)) = input else { return None };
+        let acting = self.state.session.as_ref()?.acting;
+        let side = self.team.agent(&self.state.agent)?.side(acting)?;
+        let can = !answer.calls.is_empty() && side.prompt.children().next().is_some();
+        can.then(|| answer.clone())
     }
 
     fn decide(&mut self, input: Input) -> Decision {
@@ -236,11 +269,13 @@ impl Actor {
             return Ok(input);
         }
         let deadline = self.state.wake_at().map(|at| self.until(at));
+        let hold = self.held.as_ref().map(|(_, until)| until.saturating_duration_since(Instant::now()));
         tokio::select! {
             biased;
             () = self.inner.stopping.cancelled() => self.let_go().await,
             () = self.bell.notified() => self.read_queue().await,
             Some(input) = self.flights.next(), if !self.flights.is_empty() => Ok(self.landed(input)),
+            () = sleep(hold) => Ok(Input::Mail),
             () = sleep(deadline) => Ok(Input::Tick),
         }
     }
@@ -270,8 +305,11 @@ impl Actor {
                 return Ok(self.landed(input));
             }
         }
+        if let Some((held, _)) = self.held.take() {
+            self.commit(held, ThreadStatus::Running).await.map_err(Gone::from)?;
+        }
         self.inner.store.release(self.lease).await?;
-        self.inner.announce(self.root, self.lease.thread, ThreadStatus::Ready);
+        self.inner.hub.announce(self.root, self.lease.thread, ThreadStatus::Ready);
         Err(Gone::Released)
     }
 }

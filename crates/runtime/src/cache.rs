@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 const STATES_MAX: usize = 256;
 const BYTES_MAX: usize = 64 << 20;
-/// What a message and a child cost beside their texts.
-const OVERHEAD: usize = 512;
+/// What an event is taken to leave behind in a state. Counting the texts would cost as much as a fold.
+const EVENT_BYTES: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct StateCache {
@@ -61,6 +61,5 @@ impl Shelf {
 }
 
 fn weight(state: &ThreadState) -> usize {
-    let texts: usize = state.transcript.iter().map(|message| message.content.len() + OVERHEAD).sum();
-    texts + state.children.len() * OVERHEAD + OVERHEAD
+    usize::try_from(state.seq).unwrap_or(usize::MAX).saturating_mul(EVENT_BYTES)
 }

@@ -26,7 +26,9 @@ pub enum Notice {
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     trees: Mutex<HashMap<ThreadId, broadcast::Sender<Notice>>>,
+    /// How many watch whole trees; those who wait for a status need no events.
     watchers: Arc<AtomicUsize>,
+    statuses: Mutex<HashMap<ThreadId, broadcast::Sender<ThreadId>>>,
 }
 
 /// Receives the notices of one tree until it is dropped.
@@ -43,6 +45,23 @@ impl Hub {
         let sender = trees.entry(root).or_insert_with(|| broadcast::channel(BACKLOG).0);
         self.watchers.fetch_add(1, Ordering::AcqRel);
         Watcher { notices: sender.subscribe(), watchers: Arc::clone(&self.watchers) }
+    }
+
+    /// The threads of a tree whose rows change, from now on.
+    pub(crate) fn statuses(&self, root: ThreadId) -> broadcast::Receiver<ThreadId> {
+        let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
+        statuses.retain(|_, sender| sender.receiver_count() > 0);
+        statuses.entry(root).or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
+    }
+
+    /// A thread's row has changed.
+    pub(crate) fn announce(&self, root: ThreadId, thread: ThreadId, status: ThreadStatus) {
+        let waiting = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        if let Some(sender) = waiting {
+            // Nobody waits any more: as good as told.
+            _ = sender.send(thread);
+        }
+        self.tell(root, Notice::Status { thread, status });
     }
 
     /// Whether anybody watches anything: a cheap way out for the hot path.

@@ -1,70 +1,68 @@
 //! Waiting for threads and runs, without asking again and again.
 
-use crate::hub::Notice;
-use crate::runtime::{Inner, Runtime, RuntimeError};
+use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{RunId, ThreadId, ThreadStatus};
 use entourage_store::{Page, RunRow, StoreError, ThreadFilter, ThreadRow};
 use std::time::Duration;
+use tokio::sync::broadcast;
 
 /// How long a request to end something waits for it to have ended.
 const ENDING: Duration = Duration::from_secs(5);
 /// Notices are hints; another process may do the work. So the store is read again now and then.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// How long a change in a busy tree may go unnoticed.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What somebody waits for.
+enum Goal<'a> {
+    /// The thread is neither at work nor waits for a child.
+    Settled(ThreadId),
+    Terminated(ThreadId),
+    /// Nothing of the tree is at work.
+    Quiet(ThreadId),
+    Ended(&'a RunId, ThreadId),
+}
+
+impl Goal<'_> {
+    /// The one thread that it is about; without one any thread of the tree can be the last.
+    fn thread(&self) -> Option<ThreadId> {
+        match self {
+            Goal::Settled(thread) | Goal::Terminated(thread) | Goal::Ended(_, thread) => Some(*thread),
+            Goal::Quiet(_) => None,
+        }
+    }
+}
+
 impl Runtime {
     /// The thread once it is neither at work nor waits for a child, or as it is when the time is over.
     pub async fn wait(&self, thread: ThreadId, time_max: Duration) -> Result<ThreadRow, RuntimeError> {
-        let first = self.row(thread).await?;
-        let settled = self.until(first.root, time_max, async || {
-            let row = self.row(thread).await?;
-            Ok(is_settled(row.status).then_some(row))
-        });
-        match settled.await? {
-            Some(row) => Ok(row),
-            None => self.row(thread).await,
-        }
+        let root = self.row(thread).await?.root;
+        self.until(root, time_max, Goal::Settled(thread)).await?;
+        self.row(thread).await
     }
 
-    /// Waits until nothing below and including this root is at work.
+    /// Waits until nothing below and including this root is at work; false when the time is over first.
     pub async fn wait_for_tree(&self, root: ThreadId, time_max: Duration) -> Result<bool, RuntimeError> {
-        let quiet = self.until(root, time_max, async || {
-            for status in [ThreadStatus::Running, ThreadStatus::Ready, ThreadStatus::Waiting] {
-                let filter = ThreadFilter { root: Some(root), status: Some(status), ..ThreadFilter::default() };
-                if !self.inner.store.threads(&filter, Page { after: None, limit: 1 }).await?.is_empty() {
-                    return Ok(None);
-                }
-            }
-            Ok(Some(()))
-        });
-        Ok(quiet.await?.is_some())
+        self.until(root, time_max, Goal::Quiet(root)).await
     }
 
-    /// The run once it has ended.
+    /// The run once it has ended, or as it is when the time is over.
     pub async fn wait_for_run(&self, run: &RunId, time_max: Duration) -> Result<RunRow, RuntimeError> {
         let row = self.run_row(run).await?;
         let root = self.row(row.thread).await?.root;
-        let ended = self.until(root, time_max, async || {
-            let row = self.run_row(run).await?;
-            Ok(row.status.is_terminal().then_some(row))
-        });
-        match ended.await? {
-            Some(row) => Ok(row),
-            None => self.run_row(run).await,
-        }
+        self.until(root, time_max, Goal::Ended(run, row.thread)).await?;
+        self.run_row(run).await
     }
 
     pub(crate) async fn until_terminated(&self, thread: ThreadId) -> Result<(), RuntimeError> {
         let root = self.row(thread).await?.root;
-        let gone = self.until(root, ENDING, async || {
-            Ok((self.row(thread).await?.status == ThreadStatus::Terminated).then_some(()))
-        });
-        gone.await.map(drop)
+        self.until(root, ENDING, Goal::Terminated(thread)).await.map(drop)
     }
 
     pub(crate) async fn until_ended(&self, run: &RunId, thread: ThreadId) -> Result<(), RuntimeError> {
         let root = self.row(thread).await?.root;
-        let ended = self.until(root, ENDING, async || Ok(self.run_row(run).await?.status.is_terminal().then_some(())));
-        ended.await.map(drop)
+        self.until(root, ENDING, Goal::Ended(run, thread)).await.map(drop)
     }
 
     async fn row(&self, thread: ThreadId) -> Result<ThreadRow, RuntimeError> {
@@ -75,32 +73,41 @@ impl Runtime {
         self.inner.store.run(run).await?.ok_or_else(|| RuntimeError::NoRun(run.to_string()))
     }
 
-    /// Looks at the store whenever something happened in the tree, until `probe` has found what it looks for.
-    async fn until<T>(
-        &self,
-        root: ThreadId,
-        time_max: Duration,
-        probe: impl AsyncFn() -> Result<Option<T>, RuntimeError>,
-    ) -> Result<Option<T>, RuntimeError> {
-        let mut watcher = self.watch(root);
+    async fn is_reached(&self, goal: &Goal<'_>) -> Result<bool, RuntimeError> {
+        match goal {
+            Goal::Settled(thread) => Ok(is_settled(self.row(*thread).await?.status)),
+            Goal::Terminated(thread) => Ok(self.row(*thread).await?.status == ThreadStatus::Terminated),
+            Goal::Ended(run, _) => Ok(self.run_row(run).await?.status.is_terminal()),
+            Goal::Quiet(root) => {
+                for status in ThreadStatus::ALL.into_iter().filter(|status| !is_settled(*status)) {
+                    let filter = ThreadFilter { root: Some(*root), status: Some(status), ..ThreadFilter::default() };
+                    if !self.inner.store.threads(&filter, Page { after: None, limit: 1 }).await?.is_empty() {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Looks at the store whenever a row of the tree has changed, until the goal is reached or the time is over.
+    async fn until(&self, root: ThreadId, time_max: Duration, goal: Goal<'_>) -> Result<bool, RuntimeError> {
+        let mut statuses = self.inner.hub.statuses(root);
         let mut trouble = self.inner.troubles();
         let over = tokio::time::sleep(time_max);
         tokio::pin!(over);
         loop {
-            if let Some(found) = probe().await? {
-                return Ok(Some(found));
+            if self.is_reached(&goal).await? {
+                return Ok(true);
             }
-            let stirred = async {
-                while !matches!(watcher.next().await, Notice::Status { .. } | Notice::Lagged) {}
-            };
             tokio::select! {
-                () = stirred => {}
+                () = stirred(&mut statuses, goal.thread()) => {}
                 Ok(()) = trouble.changed() => {
                     let text = trouble.borrow_and_update().clone();
                     return Err(StoreError::Unavailable(text).into());
                 }
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
-                () = &mut over => return Ok(None),
+                () = &mut over => return Ok(false),
             }
         }
     }
@@ -114,9 +121,18 @@ fn is_settled(status: ThreadStatus) -> bool {
     }
 }
 
-impl Inner {
-    /// Tells whoever watches that a thread's row has changed.
-    pub(crate) fn announce(&self, root: ThreadId, thread: ThreadId, status: ThreadStatus) {
-        self.hub.tell(root, Notice::Status { thread, status });
+/// Waits until a row of the thread, or any row of the tree, has changed. A tree that is busy is not asked at every
+/// change.
+async fn stirred(statuses: &mut broadcast::Receiver<ThreadId>, thread: Option<ThreadId>) {
+    loop {
+        match (statuses.recv().await, thread) {
+            (Ok(changed), Some(thread)) if changed != thread => {}
+            (Err(broadcast::error::RecvError::Closed), _) => std::future::pending().await,
+            (Ok(_) | Err(broadcast::error::RecvError::Lagged(_)), Some(_)) => return,
+            (Ok(_) | Err(broadcast::error::RecvError::Lagged(_)), None) => {
+                tokio::time::sleep(PAUSE).await;
+                return;
+            }
+        }
     }
 }

@@ -17,6 +17,11 @@ impl EncodedItem {
         let body = serde_json::to_vec(item).map_err(|fault| unwritable(&fault))?;
         Ok(Self { message: item.is_message(), body })
     }
+
+    /// The item as it would be read back.
+    pub(crate) fn decode(self) -> Result<Item, StoreError> {
+        RawBody { version: JOURNAL_VERSION, bytes: self.body }.item()
+    }
 }
 
 /// A queue line as it lies in the file; whoever asked for it decodes it, not the writer.

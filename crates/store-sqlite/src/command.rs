@@ -10,7 +10,6 @@ pub(crate) mod line;
 pub(crate) mod node;
 pub(crate) mod run;
 
-use crate::fault::store_error;
 use crate::session::Session;
 use entourage_store::StoreError;
 use std::fmt::Debug;
@@ -18,7 +17,7 @@ use tokio::sync::oneshot;
 
 /// One change, made inside a transaction that it shares with others.
 pub(crate) trait Command: Debug + Send + 'static {
-    type Answer: Send + 'static;
+    type Answer: Debug + Send + 'static;
 
     /// Checks first, then writes: a refusal is an answer and leaves nothing behind. An error takes the whole
     /// transaction back; the command may then be run again in one of its own.
@@ -50,10 +49,7 @@ impl<C: Command> Sent<C> {
     }
 }
 
-impl<C: Command> Order for Sent<C>
-where
-    C::Answer: Debug,
-{
+impl<C: Command> Order for Sent<C> {
     fn run(&mut self, session: &mut Session<'_>) -> rusqlite::Result<()> {
         self.answer = Some(Ok(self.command.run(session)?));
         Ok(())
@@ -69,9 +65,4 @@ where
             let _ = self.reply.send(answer);
         }
     }
-}
-
-/// What became of an order that SQLite refused when it was alone in its transaction.
-pub(crate) fn refuse(order: &mut dyn Order, error: &rusqlite::Error) {
-    order.fail(store_error(error));
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
+    /// The folder was not there before, so that its own name has to be flushed too.
+    new: bool,
     /// Held, never read. The system lets go of it when the process dies, however it dies.
     _lock: File,
 }
@@ -16,12 +18,12 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes the folder if there is none. `Locked` when another process has it.
     pub(crate) fn lock(path: &Path) -> Result<Self, StoreError> {
-        make(path).map_err(|fault| unavailable(path, &fault))?;
+        let new = make(path).map_err(|fault| unavailable(path, &fault))?;
         let file = path.join("lock");
         let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&file);
         let lock = lock.map_err(|fault| unavailable(&file, &fault))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Ok(()) => Ok(Self { path: path.to_owned(), new, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Locked),
             Err(TryLockError::Error(fault)) => Err(unavailable(&file, &fault)),
         }
@@ -32,6 +34,9 @@ impl Folder {
     }
 
     /// Puts a database in place, whole or not at all: `build` fills a file beside it, which then takes its name.
+    ///
+    /// The new name itself is not flushed here: SQLite flushes the folder with its first commit, because the name of
+    /// the write-ahead log must last as well, and before that there is nothing to lose.
     pub(crate) fn place(&self, build: impl FnOnce(&Path) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let new = self.path.join("entourage.db.new");
         match fs::remove_file(&new) {
@@ -40,25 +45,28 @@ impl Folder {
             _ => {}
         }
         build(&new)?;
-        let placed = sync(&new).and_then(|()| fs::rename(&new, self.database())).and_then(|()| sync(&self.path));
-        placed.map_err(|fault| unavailable(&new, &fault))
+        self.rename(&new).map_err(|fault| unavailable(&new, &fault))
+    }
+
+    fn rename(&self, new: &Path) -> io::Result<()> {
+        sync(new)?;
+        if let Some(parent) = self.path.parent().filter(|parent| self.new && !parent.as_os_str().is_empty()) {
+            sync(parent)?;
+        }
+        fs::rename(new, self.database())
     }
 }
 
-/// Only its owner may look into it: it holds everything that was ever said.
-fn make(path: &Path) -> io::Result<()> {
+/// Only its owner may look into it: it holds everything that was ever said. Returns whether it is new.
+fn make(path: &Path) -> io::Result<bool> {
     if path.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
-    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) => sync(parent),
-        None => Ok(()),
-    }
+    builder.create(path).map(|()| true)
 }
 
 fn sync(path: &Path) -> io::Result<()> {

@@ -115,6 +115,7 @@ macro_rules! contract {
             commit: a_running_thread_keeps_its_lease
             commit: a_parked_thread_gives_its_lease_back
             commit: a_line_that_came_late_keeps_the_thread_from_parking
+            commit: a_late_line_that_is_consumed_does_not_keep_it
             commit: consumed_lines_leave_the_queue
             commit: buried_lines_become_dead_letters
             commit: usage_adds_up

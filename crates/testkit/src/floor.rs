@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Uri};
 use hyper_util::rt::TokioIo;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
@@ -46,7 +46,7 @@ pub struct Settings {
 }
 
 /// What it took. Processor time and memory are of the whole process, so nothing else should run in it.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     pub children: usize,
     pub wall_ms: f64,
@@ -82,13 +82,20 @@ pub async fn run(settings: &Settings) -> Result<Measured> {
     }
     connection.ask(parent.last(settings.mode, NOTE), "all").await?;
 
-    Ok(Measured {
-        children: settings.children,
-        wall_ms: measure::milliseconds(started.elapsed()),
-        cpu_ms: measure::milliseconds(measure::cpu_time()),
-        peak_kib: measure::peak_kib()?,
-        requests,
-    })
+    Measured::take(settings.children, started.elapsed(), requests)
+}
+
+impl Measured {
+    /// Measures this process as it is now.
+    pub fn take(children: usize, wall: Duration, requests: usize) -> Result<Self> {
+        Ok(Self {
+            children,
+            wall_ms: measure::milliseconds(wall),
+            cpu_ms: measure::milliseconds(measure::cpu_time()),
+            peak_kib: measure::peak_kib()?,
+            requests,
+        })
+    }
 }
 
 /// What all connections share.

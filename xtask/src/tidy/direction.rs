@@ -18,9 +18,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["model", "engine", "store", "outside", "bundle"]),
     ("serve", &["model", "runtime"]),
     ("cli", SHIPPED),
-    // Nobody lists it here, so it is only ever a dependency of tests.
+    // Nobody that ships lists these two, so they are only ever a dependency of tests.
     ("testkit", SHIPPED),
+    ("trial", TESTED),
 ];
+
+const TESTED: &[&str] = &["model", "engine", "store", "store-sqlite", "outside", "runtime", "testkit"];
 
 const SHIPPED: &[&str] = &[
     "model",

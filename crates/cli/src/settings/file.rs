@@ -91,11 +91,10 @@ pub(super) fn fits(shape: &Shape, value: &Value, path: &str) -> bool {
         Shape::Text => value.is_str(),
         Shape::Count => match path.split_once('.') {
             // A limit's own type says how much it can hold.
-            Some(("limits", name)) => {
-                Limits::deserialize(Table::from_iter([(name.to_owned(), value.clone())])).is_ok()
-            }
+            Some(("limits", name)) => Limits::deserialize(Table::from_iter([(name.to_owned(), value.clone())])).is_ok(),
             _ => value.as_integer().is_some_and(|number| number >= 0),
         },
+        Shape::Some => value.as_integer().is_some_and(|number| number > 0),
         Shape::Flag => value.is_bool(),
         Shape::Texts => value.as_array().is_some_and(|texts| texts.iter().all(Value::is_str)),
         Shape::Model => value.as_str().is_some_and(|text| ModelRef::parse(text).is_some()),

@@ -6,6 +6,8 @@ pub(super) enum Shape {
     Text,
     /// A whole number that is not negative.
     Count,
+    /// A whole number above zero.
+    Some,
     Flag,
     Texts,
     /// `provider:model`.
@@ -26,6 +28,7 @@ impl Shape {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Count => "a whole number, neither negative nor too large".to_owned(),
+            Self::Some => "a whole number above zero".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Model => "a model reference such as `openai:gpt-5`".to_owned(),
@@ -100,7 +103,7 @@ const PROVIDERS: &[(&str, Shape)] = &[
 ];
 
 /// Keys are not among them: they come from variables only, so that no file holds one.
-const PROVIDER: &[(&str, Shape)] = &[("base_url", Shape::Text), ("stream", Shape::Flag), ("concurrency", Shape::Count)];
+const PROVIDER: &[(&str, Shape)] = &[("base_url", Shape::Text), ("stream", Shape::Flag), ("concurrency", Shape::Some)];
 
 #[cfg(test)]
 mod tests {

@@ -66,7 +66,9 @@ network = false
 #[test]
 fn a_fault_is_shown_where_it_stands() {
     assert_eq!(
-        reports_of("model = 5\n[limits]\n  depht = 3\nsteps = -1\nchildren_live = 99999999999\n[shell]\nsandbox = \"no\"\n"),
+        reports_of(
+            "model = 5\n[limits]\n  depht = 3\nsteps = -1\nchildren_live = 99999999999\n[shell]\nsandbox = \"no\"\n"
+        ),
         [
             "error[C004]: setting `model` must be a model reference such as `openai:gpt-5`\n  at entourage.toml:1:9",
             "warning[C005]: there is no setting `limits.depht`\n  at entourage.toml:3:3\nhint: did you mean `depth`?",

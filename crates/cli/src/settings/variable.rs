@@ -9,20 +9,23 @@ use toml::{Table, Value};
 pub(crate) const PREFIX: &str = "ENTOURAGE_";
 
 /// Not settings: what the global options read, and the name under which scripts pass the binary on.
-const OTHERS: [&str; 5] = ["PROJECT", "DATA", "STORE", "LOG", "BIN"];
+const OTHERS: &[(&str, Shape)] = &[
+    ("project", Shape::Text),
+    ("data", Shape::Text),
+    ("store", Shape::Text),
+    ("log", Shape::Word(&["off", "error", "warn", "info", "debug", "trace"])),
+    ("bin", Shape::Text),
+];
 
 /// The value as a file would have held it, or why not. Nothing for a variable that is no setting.
-pub(super) fn read(name: &str, text: &str) -> Result<Table, Option<Report>> {
+pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
     let rest = name.strip_prefix(PREFIX).unwrap_or(name);
-    if OTHERS.contains(&rest) {
-        return Err(None);
-    }
-    let Some((path, shape)) = find(ROOT, rest) else { return Err(Some(unknown(name))) };
+    let setting = find(ROOT, rest);
+    let Some((path, shape)) = setting.clone().or_else(|| find(OTHERS, rest)) else { return Err(unknown(name)) };
     let Some(value) = parse(shape, text).filter(|value| fits(shape, value, &path.join("."))) else {
-        let what = format!("variable `{name}` must be {}", shape.words());
-        return Err(Some(Report::error("C004", what)));
+        return Err(Report::error("C004", format!("variable `{name}` must be {}", shape.words())));
     };
-    Ok(nested(path, value))
+    Ok(setting.map(|_| nested(path, value)).unwrap_or_default())
 }
 
 /// The setting that the rest of a variable's name stands for, as its path, and what it must look like.
@@ -45,12 +48,10 @@ fn find(known: &'static [(&'static str, Shape)], rest: &str) -> Option<(Vec<Stri
 fn find_in(shape: &'static Shape, rest: &str) -> Option<(Vec<String>, &'static Shape)> {
     match shape {
         Shape::Table(known) => find(known, rest),
-        Shape::Named(inner @ (Shape::Table(_) | Shape::Named(_))) => {
-            rest.match_indices('_').find_map(|(end, _)| {
-                let (path, shape) = find_in(inner, &rest[end + 1..])?;
-                Some(([vec![rest[..end].to_owned()], path].concat(), shape))
-            })
-        }
+        Shape::Named(inner @ (Shape::Table(_) | Shape::Named(_))) => rest.match_indices('_').find_map(|(end, _)| {
+            let (path, shape) = find_in(inner, &rest[end + 1..])?;
+            Some(([vec![rest[..end].to_owned()], path].concat(), shape))
+        }),
         Shape::Named(inner) if !rest.is_empty() => Some((vec![rest.to_owned()], inner)),
         _ => None,
     }
@@ -59,7 +60,7 @@ fn find_in(shape: &'static Shape, rest: &str) -> Option<(Vec<String>, &'static S
 fn parse(shape: &Shape, text: &str) -> Option<Value> {
     match shape {
         Shape::Text | Shape::Model | Shape::Word(_) => Some(Value::String(text.to_owned())),
-        Shape::Count => text.trim().parse().ok().map(Value::Integer),
+        Shape::Count | Shape::Some => text.trim().parse().ok().map(Value::Integer),
         Shape::Flag => match text.trim() {
             "true" | "1" => Some(Value::Boolean(true)),
             "false" | "0" => Some(Value::Boolean(false)),
@@ -82,7 +83,7 @@ fn nested(path: Vec<String>, value: Value) -> Table {
 
 fn unknown(name: &str) -> Report {
     let report = Report::warning("C006", format!("variable `{name}` is no setting"));
-    let known: Vec<_> = names(ROOT, PREFIX).chain(OTHERS.iter().map(|other| format!("{PREFIX}{other}"))).collect();
+    let known: Vec<_> = names(ROOT, PREFIX).chain(names(OTHERS, PREFIX)).collect();
     match nearest(name, known.iter().map(String::as_str)) {
         Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
         None => report.hint(format!("settings are named `{PREFIX}<TABLE>_<KEY>`, as in `{PREFIX}LIMITS_DEPTH`")),

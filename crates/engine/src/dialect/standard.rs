@@ -113,17 +113,15 @@ pub(crate) fn interpret<'a>(
     tool: &Name,
     arguments: &str,
 ) -> Option<Result<Wish<'a>, Refusal>> {
-    let direct = prompt.children().find(|entry| entry.resumable.is_none() && entry.agent == *tool);
     let lifecycle = prompt.children().any(|entry| entry.resumable.is_some());
-    let wish: fn(&ThreadState, &'a Prompt, &Map<String, Value>) -> Result<Wish<'a>, Refusal> = match tool.as_str() {
-        CREATE if lifecycle => |_, prompt, arguments| wish_create(prompt, arguments),
-        MESSAGE if lifecycle => |state, _, arguments| wish_send(state, arguments),
+    Some(match tool.as_str() {
+        CREATE if lifecycle => parse(arguments).and_then(|arguments| wish_create(prompt, &arguments)),
+        MESSAGE if lifecycle => parse(arguments).and_then(|arguments| wish_send(state, &arguments)),
         _ => {
-            let entry = direct?;
-            return Some(parse(arguments).and_then(|arguments| wish_direct(entry, &arguments)));
+            let entry = prompt.children().find(|entry| entry.resumable.is_none() && entry.agent == *tool)?;
+            parse(arguments).and_then(|arguments| wish_direct(entry, &arguments))
         }
-    };
-    Some(parse(arguments).and_then(|arguments| wish(state, prompt, &arguments)))
+    })
 }
 
 fn parse(arguments: &str) -> Result<Map<String, Value>, Refusal> {
@@ -159,9 +157,10 @@ fn wish_create<'a>(prompt: &'a Prompt, arguments: &Map<String, Value>) -> Result
 
 fn wish_send<'a>(state: &ThreadState, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
     let reference = text(arguments, "referenceId")?;
-    let child = reference.parse().ok().filter(|id| {
-        state.children.get(id).is_some_and(|child| child.link.resumable && !child.terminated)
-    });
+    let child = reference
+        .parse()
+        .ok()
+        .filter(|id| state.children.get(id).is_some_and(|child| child.link.resumable && !child.terminated));
     let Some(child) = child else {
         return Err(not_active(&reference));
     };

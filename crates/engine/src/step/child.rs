@@ -72,11 +72,11 @@ impl Desk<'_> {
         let wait = if entry.blocking { Wait::Call(call.id.clone()) } else { Wait::Background };
         let link = ChildLink {
             thread,
-            run: run.clone(),
+            run,
             wait,
             agent: entry.agent.clone(),
             description: agent.pitch().to_owned(),
-            given_name: given_name.clone(),
+            given_name,
             resumable: entry.resumable.is_some(),
             blocking: entry.blocking,
             communication: entry.resumable.as_ref().map_or(Communication::Implicit, |r| r.communication),
@@ -179,10 +179,6 @@ impl Desk<'_> {
         let answer = standard::answer(known, &back.ending);
         let outcome = back.ending.outcome;
         self.emit(Event::ChildEnded { child, run: back.run.clone(), outcome });
-        // Nobody is left here to be told.
-        if self.state.terminated.is_some() {
-            return;
-        }
         let delivered = Write::DeliveredRun { run: back.run.clone() };
         match wait {
             Wait::Call(call) => {

@@ -1,5 +1,6 @@
 //! Deciding about endings: turns, sessions, cancelling, stopping, terminating.
 
+use super::tool::unknown_outcome;
 use super::{Desk, Effect};
 use crate::state::{Ask, CallState};
 use entourage_model::{
@@ -37,9 +38,13 @@ impl Desk<'_> {
     }
 
     pub(super) fn reach_limit(&mut self, limit: String) {
-        let Some((side, dual)) = self.state.session.as_ref().map(|session| session.acting).zip(
-            self.world.agent(self.state).map(|agent| agent.kind == Kind::DualAi),
-        ) else {
+        let Some((side, dual)) = self
+            .state
+            .session
+            .as_ref()
+            .map(|session| session.acting)
+            .zip(self.world.agent(self.state).map(|agent| agent.kind == Kind::DualAi))
+        else {
             return;
         };
         self.emit(Event::TurnEnded { side, stop: Stop::Limit(limit.clone()), next: Side::A });
@@ -84,13 +89,13 @@ impl Desk<'_> {
         let Some(session) = &self.state.session else { return };
         let asks = session.asks.clone();
         let rest = self.rest_after(ending.outcome);
-        self.emit(Event::SessionEnded(Box::new(SessionEnd { ending: ending.clone(), rest })));
         let mut told = BTreeSet::new();
         let mut quiet = |ask: &Ask| ask.reply_to.as_ref().is_some_and(|to| !told.insert(to.thread));
         let ends: Vec<_> = asks.into_iter().rev().map(|ask| (quiet(&ask), ask)).collect();
         for (quiet, ask) in ends.into_iter().rev() {
             self.end_run(ask, &ending, quiet);
         }
+        self.emit(Event::SessionEnded(Box::new(SessionEnd { ending, rest })));
         if self.state.started.parent.is_some() && rest != Rest::Idle {
             self.terminate_children();
         }
@@ -127,8 +132,14 @@ impl Desk<'_> {
         let open: Vec<_> =
             session.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_))).cloned().collect();
         for call in open {
-            if let CallState::Waiting(child) = call.state {
-                self.cancel_child(child);
+            match call.state {
+                CallState::Waiting(child) => self.cancel_child(child),
+                CallState::Started => {
+                    let text = format!("{why} {}", unknown_outcome(&call.call.name));
+                    self.end_call(&call.call, Outcome::Unknown, text);
+                    continue;
+                }
+                CallState::Asked | CallState::Ended(_) => {}
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
@@ -164,7 +175,8 @@ impl Desk<'_> {
             self.emit(Event::RunCancelled { run: run.clone() });
             return self.end_run(ask, &cancelled, false);
         }
-        let waiting = self.mail.iter().position(|letter| matches!(&letter.item, Item::Message(m) if m.run.as_ref() == Some(run)));
+        let waiting =
+            self.mail.iter().position(|letter| matches!(&letter.item, Item::Message(m) if m.run.as_ref() == Some(run)));
         if let Some(letter) = waiting.and_then(|place| self.mail.remove(place)) {
             self.out.consumed.push(letter.number);
             if let Item::Message(posted) = letter.item {
@@ -222,9 +234,7 @@ impl Desk<'_> {
     }
 
     fn has_told(&self, parent: ThreadId) -> bool {
-        let tells = |write: &Write| {
-            matches!(write, Write::Deliver { to, item } if *to == parent && matches!(**item, Item::ChildTerminated { .. }))
-        };
+        let tells = |write: &Write| matches!(write, Write::Deliver { to, item } if *to == parent && matches!(**item, Item::ChildTerminated { .. }));
         self.out.writes.iter().any(tells)
     }
 

@@ -10,6 +10,11 @@ impl Desk<'_> {
         }
         let limit = format!("run_seconds: the limit of {} seconds is reached", self.world.limits.run_seconds);
         self.interrupt("The time for this run is over.");
-        self.end_session(Ending { outcome: Outcome::Failed, text: limit.clone(), attachments: Vec::new(), limit: Some(limit) });
+        self.end_session(Ending {
+            outcome: Outcome::Failed,
+            text: limit.clone(),
+            attachments: Vec::new(),
+            limit: Some(limit),
+        });
     }
 }

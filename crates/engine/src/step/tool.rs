@@ -117,11 +117,17 @@ impl<'a> Desk<'a> {
     pub(super) fn tool_ended(&mut self, call: &CallId, outcome: Outcome, text: String) {
         let Some(session) = &self.state.session else { return };
         let Some(place) = session.open_call(call) else { return };
-        // Only a child answers the call that waits for it.
-        if matches!(session.calls[place].state, CallState::Waiting(_)) {
+        let (call, already) = (session.calls[place].clone(), self.due());
+        let running = match call.state {
+            CallState::Asked => already.binary_search(&place).is_ok(),
+            CallState::Started => true,
+            // Only its child answers it.
+            CallState::Waiting(_) | CallState::Ended(_) => false,
+        };
+        if !running {
             return;
         }
-        let (call, already) = (session.calls[place].call.clone(), self.due());
+        let call = call.call;
         self.end_call(&call, outcome, text);
         if outcome == Outcome::Done {
             self.report_status(&call);
@@ -156,9 +162,9 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn unknown_outcome(tool: &Name) -> String {
+pub(super) fn unknown_outcome(tool: &Name) -> String {
     format!(
-        "The outcome of `{tool}` is unknown: the program was interrupted after the call had begun. It was not \
-         repeated. Check what it did before you call it again."
+        "The outcome of `{tool}` is unknown: it was interrupted after it had begun, and was not repeated. Check what it \
+         did before you call it again."
     )
 }

@@ -14,8 +14,8 @@ pub(crate) struct Actor {
     pub(crate) mail: Mail,
     pub(crate) journal: Vec<Event>,
     pub(crate) flights: Flights,
-    now: Timestamp,
-    inputs: u64,
+    /// The time that has passed, but for what the events took.
+    hour: Timestamp,
     /// How many letters it was ever given; their numbers count from 1.
     letters: u64,
 }
@@ -29,20 +29,20 @@ impl Actor {
             mail: Mail::new(),
             journal,
             flights: Flights::default(),
-            now: Timestamp(1_000_000),
-            inputs: 0,
+            hour: Timestamp(1_000_000),
             letters: 0,
         }
     }
 
-    /// Puts a letter into the queue, where it waits for the next input.
-    pub(crate) fn post(&mut self, item: Item) {
+    /// Puts a letter into the queue, where it waits for the next input. Returns its number.
+    pub(crate) fn post(&mut self, item: Item) -> u64 {
         self.letters += 1;
         self.mail.push_back(Letter { number: self.letters, item });
+        self.letters
     }
 
     pub(crate) fn pass_time(&mut self, seconds: u64) {
-        self.now = self.now.after(Duration::from_secs(seconds));
+        self.hour = self.hour.after(Duration::from_secs(seconds));
     }
 
     /// One step. What the thread writes to itself lies in its queue afterwards.
@@ -52,9 +52,8 @@ impl Actor {
             Input::ToolEnded { call, .. } => _ = self.flights.tools.remove(call),
             Input::Resumed | Input::Mail | Input::Tick | Input::Broke { .. } => {}
         }
-        self.inputs += 1;
         let before: BTreeSet<u64> = self.mail.iter().map(|letter| letter.number).collect();
-        let cue = Cue { now: self.now, seed: self.inputs, input };
+        let cue = Cue { now: self.now(), seed: self.seed(), input };
         let decision = step(&self.setup.world(), &mut self.state, &mut self.mail, cue);
         self.no_letter_is_lost(&before, &decision)?;
         self.journal.extend(decision.events.iter().cloned());
@@ -69,6 +68,17 @@ impl Actor {
         self.flights = Flights::default();
         self.state = fold(&self.journal);
         self.feed(Input::Resumed)
+    }
+
+    /// Every event takes a millisecond, so that identifiers are sorted by the decision that made them.
+    fn now(&self) -> Timestamp {
+        self.hour.after(Duration::from_millis(self.journal.len() as u64))
+    }
+
+    /// The same after a crash as without one, and another for every decision that leaves a trace.
+    fn seed(&self) -> u64 {
+        let (_, tail) = self.state.id().uuid().as_u64_pair();
+        tail.wrapping_add(self.journal.len() as u64)
     }
 
     fn no_letter_is_lost(&self, before: &BTreeSet<u64>, decision: &Decision) -> Result<(), Broken> {

@@ -75,9 +75,7 @@ fn events_survive_json(events: &[Event]) -> Result<(), Broken> {
 
 fn counters_match(state: &ThreadState) -> Result<(), Broken> {
     let live = state.children.values().filter(|child| !child.runs.is_empty()).count();
-    hold(live == state.children_live as usize, || {
-        format!("children_live is {}, counted {live}", state.children_live)
-    })?;
+    hold(live == state.children_live as usize, || format!("children_live is {}, counted {live}", state.children_live))?;
     hold(state.wake_at().is_some() == state.session.is_some(), || "only a session has a deadline".to_owned())?;
     let Some(session) = &state.session else { return Ok(()) };
     let count = |counts: fn(&Call) -> bool| session.calls.iter().filter(|call| counts(call)).count();

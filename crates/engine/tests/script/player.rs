@@ -68,7 +68,10 @@ impl Player {
                 self.actor.pass_time(seconds);
                 self.actor.feed(Input::Tick)
             }
-            (Play::Crash, _) => self.actor.crash(),
+            (Play::Crash(gone), _) => {
+                self.actor.setup.tools.retain(|name, _| Some(name) != gone.as_ref());
+                self.actor.crash()
+            }
         }?;
         self.remember_requests(&decision);
         let lines = self.lines(&decision, expected);
@@ -81,7 +84,9 @@ impl Player {
             let (thread, items): (ThreadId, &[Item]) = match write {
                 Write::Spawn(new) => (new.id, &new.items),
                 Write::Deliver { to, item } => (*to, std::slice::from_ref(&**item)),
-                Write::NewRun(_) | Write::StartRun { .. } | Write::EndRun { .. } | Write::DeliveredRun { .. } => continue,
+                Write::NewRun(_) | Write::StartRun { .. } | Write::EndRun { .. } | Write::DeliveredRun { .. } => {
+                    continue;
+                }
             };
             for item in items {
                 if let Item::Message(Posted { run: Some(run), reply_to: Some(ReplyTo { call, .. }), .. }) = item {
@@ -105,7 +110,7 @@ impl Player {
             }
             if asked_for('%') {
                 let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-                lines.push(format!("% {}", tools.join(" ")));
+                lines.push(format!("% {}", tools.join(" ")).trim_end().to_owned());
             }
         }
         if asked_for('=') {

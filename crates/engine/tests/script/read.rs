@@ -1,14 +1,14 @@
 //! Inputs as the lines of a script.
 //!
-//! Letters: `message TEXT` · `ask RUN[@THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
+//! Letters: `message TEXT` · `ask RUN[->THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
 //! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS` ·
-//! `crash` · `mail` · `broke WHY` · `bury WHY`.
+//! `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
 use entourage_engine::Input;
 use entourage_model::{
-    Attachment, CallId, Ending, Ids, Item, Message, ModelAnswer, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
+    Attachment, CallId, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
     Timestamp, ToolCall, Usage,
 };
 use std::collections::BTreeMap;
@@ -19,7 +19,8 @@ pub(crate) enum Play {
     Letter(Box<Item>),
     Input(Input),
     Tick(u64),
-    Crash,
+    /// With a tool that is gone afterwards.
+    Crash(Option<Name>),
 }
 
 /// Which child was given a run, and for which call.
@@ -44,7 +45,7 @@ impl Reader<'_> {
                 Play::Input(Input::ToolEnded { call: call.into(), outcome: ending.outcome, text: ending.text })
             }
             "tick" => Play::Tick(rest.parse().expect("seconds")),
-            "crash" => Play::Crash,
+            "crash" => Play::Crash(rest.strip_prefix("without ").map(Name::from)),
             "mail" => Play::Input(Input::Mail),
             "broke" => Play::Input(Input::Broke { reason: rest.to_owned(), bury: false }),
             "bury" => Play::Input(Input::Broke { reason: rest.to_owned(), bury: true }),
@@ -78,7 +79,7 @@ impl Reader<'_> {
 
     fn ask(&mut self, rest: &str) -> Item {
         let (run, text) = cut(rest);
-        let (run, to) = run.split_once('@').map_or((run, None), |(run, to)| (run, Some(to)));
+        let (run, to) = run.split_once("->").map_or((run, None), |(run, to)| (run, Some(to)));
         let reply_to = to.map(|to| {
             let (thread, call) = to.split_once('/').map_or((to, None), |(thread, call)| (thread, Some(call.into())));
             ReplyTo { thread: self.names.thread_named(thread), call }

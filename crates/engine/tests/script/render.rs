@@ -105,7 +105,7 @@ impl Renderer<'_> {
 
     fn reply_to(&mut self, to: &ReplyTo) -> String {
         let call = to.call.as_ref().map(|call| format!("/{call}")).unwrap_or_default();
-        format!("@{}{call}", self.names.thread(to.thread))
+        format!("->{}{call}", self.names.thread(to.thread))
     }
 
     fn answer(&self, message: &Message) -> String {
@@ -146,8 +146,14 @@ impl Renderer<'_> {
     fn spawn(&mut self, new: &NewThread) -> String {
         let child = self.names.thread(new.id);
         let items: Vec<_> = new.items.iter().map(|item| self.item(item)).collect();
-        let tags: String = new.tags.iter().map(|tag| format!(" tag={tag:?}")).collect();
-        format!("Spawn {child} {} depth={}{tags} {}", new.agent, new.depth, items.join(", "))
+        let mut text = format!("Spawn {child} {} depth={}", new.agent, new.depth);
+        text.extend(new.tags.iter().map(|tag| format!(" tag={tag:?}")));
+        for event in &new.events {
+            let Event::Started(started) = event else { continue };
+            text += if started.resumable { " resumable" } else { "" };
+            text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
+        }
+        format!("{text} {}", items.join(", "))
     }
 
     fn item(&mut self, item: &Item) -> String {

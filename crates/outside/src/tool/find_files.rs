@@ -6,7 +6,7 @@ use super::{Call, Output, Tool, reading};
 use crate::workspace::{Found, Kind, Stop, Walk, printable};
 use async_trait::async_trait;
 use entourage_model::ToolSpec;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 use serde::Deserialize;
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -96,7 +96,7 @@ fn find(call: Call, stop: &Stop) -> Result<String, Output> {
 
 struct Pattern<'a> {
     text: &'a str,
-    matcher: GlobMatcher,
+    globs: GlobSet,
     /// It has no slash, and so it is about names.
     names_only: bool,
 }
@@ -108,19 +108,20 @@ impl<'a> Pattern<'a> {
             let what = "a pattern is relative to `path` and cannot lead out of it";
             return Err(Output::error(format!("`{}` matches nothing: {what}.", printable(text))));
         }
-        let glob = GlobBuilder::new(text).literal_separator(true).build().map_err(|error| {
-            Output::error(format!("`{}` is not a glob pattern: {}.", printable(text), error.kind()))
-        })?;
-        Ok(Self { text, matcher: glob.compile_matcher(), names_only: !text.contains('/') })
+        // A set of one: it gives an error where a single matcher panics, such as for a thousand nested choices.
+        let compiled = GlobBuilder::new(text).literal_separator(true).build().and_then(|glob| GlobSet::new([glob]));
+        match compiled {
+            Ok(globs) => Ok(Self { text, globs, names_only: !text.contains('/') }),
+            Err(error) => {
+                let why = error.kind();
+                Err(Output::error(format!("`{}` is not a glob pattern: {why}.", printable(text))))
+            }
+        }
     }
 
     fn matches(&self, found: &Found<'_>) -> bool {
         let wanted = matches!(found.kind, Kind::File | Kind::Symlink);
         wanted
-            && if self.names_only {
-                self.matcher.is_match(found.name())
-            } else {
-                self.matcher.is_match(found.path_below)
-            }
+            && if self.names_only { self.globs.is_match(found.name()) } else { self.globs.is_match(found.path_below) }
     }
 }

@@ -71,7 +71,7 @@ fn read(call: Call, stop: &Stop) -> Result<String, Output> {
     }
     let mut rest = BufReader::with_capacity(CHUNK_BYTES, &file);
     let mut lines = Lines { reader: &mut head.as_slice().chain(&mut rest), file: &file, stop };
-    let passed = lines.pass(arguments.offset - 1)?;
+    let passed = lines.pass(arguments.offset.saturating_sub(1))?;
     let bytes = lines.keep(arguments.limit, call.output_bytes_max)?;
     if bytes.is_empty() && arguments.offset > 1 {
         return Err(Output::error(format!("Line {} is past the end: there are {passed} lines.", arguments.offset)));

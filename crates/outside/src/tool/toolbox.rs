@@ -34,6 +34,8 @@ struct Registered {
 pub struct Caller {
     pub thread: ThreadId,
     pub call: CallId,
+    /// The same for every attempt at this call, and for no other call.
+    pub key: String,
     pub workspace: Arc<Workspace>,
     pub output_bytes_max: usize,
 }
@@ -104,8 +106,8 @@ impl Registered {
             Ok(arguments) => arguments,
             Err(refusal) => return refusal,
         };
-        let Caller { thread, call, workspace, output_bytes_max } = caller;
-        let call = Call { thread, call, arguments, workspace, output_bytes_max };
+        let Caller { thread, call, key, workspace, output_bytes_max } = caller;
+        let call = Call { thread, call, key, arguments, workspace, output_bytes_max };
         // A tool that panicked keeps nothing of the call, and its next call is a call like any other.
         let work = AssertUnwindSafe(self.tool.call(call)).catch_unwind();
         match tokio::time::timeout(time_max, work).await {

@@ -1,36 +1,51 @@
 //! Making a decision durable, and doing what it asks for: in that order.
 
-use super::{Actor, Gone};
+use super::{Actor, Gone, HOLD};
 use crate::hub::Notice;
 use crate::perform;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{EffectClass, Event, ThreadStatus};
+use entourage_model::{EffectClass, Event, ThreadStatus, Write};
 use entourage_store::{Commit, CommitError, Committed};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 impl Actor {
+    /// Makes a decision durable together with the one that was held before it, or holds both a little longer.
+    ///
     /// Returns how many threads still fit into the tree when the decision wanted more; then nothing was changed.
-    pub(super) async fn settle(&mut self, mut decision: Decision) -> Result<Option<u32>, Gone> {
+    pub(super) async fn settle(
+        &mut self,
+        held: Option<(Decision, Instant)>,
+        mut decision: Decision,
+    ) -> Result<Option<u32>, Gone> {
         let status = self.state.status();
-        let effects = std::mem::take(&mut decision.effects);
+        // What may be repeated need not wait for the disk.
+        let rest = self.perform(std::mem::take(&mut decision.effects), Safety::Repeatable);
+        let urgent = !rest.is_empty() || is_urgent(&decision, status);
+        let (decision, until) = match held {
+            Some((mut held, until)) => {
+                held.append(decision);
+                (held, until)
+            }
+            None => (decision, Instant::now() + HOLD),
+        };
         if decision.is_empty() && status == ThreadStatus::Running {
-            self.perform(effects, Safety::Any);
             return Ok(None);
         }
-        // What may be repeated need not wait for the disk.
-        let rest = self.perform(effects, Safety::Repeatable);
+        if !urgent && Instant::now() < until {
+            self.held = Some((decision, until));
+            return Ok(None);
+        }
         let committed = match self.commit(decision, status).await {
             Ok(committed) => committed,
             Err(CommitError::TreeFull { left }) => return Ok(Some(left)),
-            Err(CommitError::Fenced) => return Err(Gone::Fenced),
-            Err(CommitError::Store(error)) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
         };
         self.inner.take_up(committed.claims, &committed.notified);
         if committed.parked {
-            self.inner.announce(self.root, self.lease.thread, status);
-            self.keep_state(status);
+            self.inner.hub.announce(self.root, self.lease.thread, status);
             return Err(Gone::Parked);
         }
         self.perform(rest, Safety::Any);
@@ -43,7 +58,7 @@ impl Actor {
     }
 
     /// Commits while the flights go on.
-    async fn commit(&mut self, decision: Decision, status: ThreadStatus) -> Result<Committed, CommitError> {
+    pub(super) async fn commit(&mut self, decision: Decision, status: ThreadStatus) -> Result<Committed, CommitError> {
         let usage = decision.usage();
         let watched = self.inner.hub.is_watched();
         let shown: Option<Arc<Vec<Event>>> = watched.then(|| Arc::new(decision.events.clone()));
@@ -119,13 +134,16 @@ impl Actor {
             }
         }
     }
+}
 
-    /// Keeps the state of a thread that will be taken up again.
-    fn keep_state(&mut self, status: ThreadStatus) {
-        if matches!(status, ThreadStatus::Waiting | ThreadStatus::Idle) {
-            self.inner.cache.put(self.state.clone());
-        }
-    }
+/// Whether somebody waits for the decision. If not, losing it costs no more than doing something repeatable again.
+fn is_urgent(decision: &Decision, status: ThreadStatus) -> bool {
+    let at_rest = !matches!(status, ThreadStatus::Running | ThreadStatus::Waiting);
+    let told = decision.writes.iter().any(|write| match write {
+        Write::Spawn(_) | Write::Deliver { .. } | Write::NewRun(_) | Write::EndRun { .. } => true,
+        Write::StartRun { .. } | Write::DeliveredRun { .. } => false,
+    });
+    at_rest || told || !decision.buried.is_empty()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

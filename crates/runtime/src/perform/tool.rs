@@ -15,6 +15,7 @@ pub(crate) fn tool(inner: &Arc<Inner>, place: Place, (call, key): (ToolCall, Str
         let caller = Caller {
             thread: place.thread,
             call: call.id.clone(),
+            key,
             workspace: Arc::clone(&inner.workspace),
             output_bytes_max: inner.limits.tool_output_bytes,
         };

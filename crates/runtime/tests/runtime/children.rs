@@ -1,6 +1,7 @@
 //! Children: side by side, in call order, in the background, to be written to again.
 
-use crate::stage::{Stage, background, blocking, by_turn, is, resumable, solo};
+use crate::stage::{Stage, by_turn, is, solo};
+use entourage_testkit::cast::{background, blocking, resumable};
 use entourage_model::{Limits, Role, RunStatus, ThreadStatus};
 use entourage_store::{Page, RunFilter};
 use entourage_testkit::{Reply, Request};

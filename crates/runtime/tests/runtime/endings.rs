@@ -1,6 +1,7 @@
 //! Cancel, stop and terminate, in every state.
 
-use crate::stage::{Stage, background, blocking, is, solo};
+use crate::stage::{Stage, is, solo};
+use entourage_testkit::cast::{background, blocking};
 use entourage_model::{Role, RunStatus, ThreadStatus};
 use entourage_runtime::{Outgoing, RuntimeError};
 use entourage_testkit::{Reply, Request};

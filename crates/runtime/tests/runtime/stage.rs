@@ -1,14 +1,12 @@
 //! A team, a fake model and a runtime: what every case plays on.
 
-use entourage_model::{
-    Agent, Binding, ChildEntry, Communication, Kind, Limits, Message, ModelRef, Name, Prompt, Resumable, Role, RunId,
-    Side, SideConfig, Source, Team, ThreadId, ToolChoice, ToolEntry,
-};
+use entourage_model::{Agent, Limits, Message, Role, RunId, Team, ThreadId, ToolEntry};
 use entourage_outside::model::{Backoff, ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
 use entourage_store::{MemoryStore, Page, Store, ThreadFilter, ThreadRow};
+use entourage_testkit::cast::{self, mark};
 use entourage_testkit::fake_model::Brain;
 use entourage_testkit::{FakeModel, Reply, Request};
 use std::sync::Arc;
@@ -44,8 +42,7 @@ impl Stage {
         std::fs::write(folder.path().join("note.txt"), "the note").unwrap();
         let model = FakeModel::start(brain).await;
         let runtime = start(&store, &model, &limits, folder.path()).await;
-        let agents = agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent)));
-        Self { model, store, runtime, team: Arc::new(Team { agents: agents.collect() }), limits, folder }
+        Self { model, store, runtime, team: cast::team(agents), limits, folder }
     }
 
     /// Another runtime over the same store, as after a restart.
@@ -110,10 +107,6 @@ async fn start(store: &Arc<dyn Store>, model: &FakeModel, limits: &Limits, folde
     Runtime::start(parts).await.unwrap()
 }
 
-pub(crate) fn mark(agent: &str) -> String {
-    format!("[[{agent}]]")
-}
-
 /// Whether the request is this agent's.
 pub(crate) fn is(request: &Request, agent: &str) -> bool {
     request.system().contains(&mark(agent))
@@ -128,86 +121,8 @@ pub(crate) fn by_turn(script: Vec<(&'static str, Vec<Reply>)>) -> impl Brain + '
     }
 }
 
-/// A one-sided agent with the built-in tools.
+/// A one-sided agent with two built-in tools.
 pub(crate) fn solo(name: &str, entries: Vec<ToolEntry>) -> Agent {
-    let mut tools: Vec<_> = ["read_file", "list_files"].into_iter().map(|tool| ToolEntry::Tool(tool.into())).collect();
-    tools.extend(entries);
-    Agent {
-        name: name.into(),
-        kind: Kind::AiHuman,
-        title: None,
-        description: format!("The {name} does it."),
-        side_a: side(name, tools),
-        side_b: None,
-        session_turns_max: None,
-        expose_as_tool: false,
-        tool_description: None,
-        source: Source { format: "test".to_owned(), file: None },
-        extra: serde_json::Map::new(),
-    }
-}
-
-/// Two sides, `name_a` and `name_b`; side A ends the session with `read_file`.
-pub(crate) fn pair(name: &str) -> Agent {
-    let mut agent = solo(name, Vec::new());
-    agent.kind = Kind::DualAi;
-    agent.side_a = side(&format!("{name}_a"), vec![ToolEntry::Tool("read_file".into())]);
-    agent.side_a.session_stop = Some(Binding {
-        tool: "read_file".into(),
-        message_property: Some("path".to_owned()),
-        attachments_property: None,
-    });
-    agent.side_b = Some(side(&format!("{name}_b"), Vec::new()));
-    agent.session_turns_max = Some(10);
-    agent
-}
-
-fn side(mark_of: &str, tools: Vec<ToolEntry>) -> SideConfig {
-    SideConfig {
-        prompt: Prompt {
-            name: mark_of.into(),
-            instructions: format!("{} You work.", mark(mark_of)).into(),
-            model: ModelRef::parse("openai:fake"),
-            fallbacks: Vec::new(),
-            include_chat: true,
-            include_past_tools: true,
-            parallel_tool_calls: None,
-            tool_choice: ToolChoice::Auto,
-            required_schema: None,
-            reasoning: None,
-            tools,
-        },
-        label: None,
-        stop_on_response: true,
-        stop_tool: None,
-        stop_tool_response_property: None,
-        steps_max: None,
-        session_stop: None,
-        session_fail: None,
-        session_status: None,
-    }
-}
-
-pub(crate) fn child(agent: &str) -> ChildEntry {
-    ChildEntry {
-        agent: Name::from(agent),
-        blocking: true,
-        message_property: None,
-        attachments_property: None,
-        name_property: None,
-        resumable: None,
-    }
-}
-
-pub(crate) fn background(agent: &str) -> ToolEntry {
-    ToolEntry::Child(ChildEntry { blocking: false, ..child(agent) })
-}
-
-pub(crate) fn blocking(agent: &str) -> ToolEntry {
-    ToolEntry::Child(child(agent))
-}
-
-pub(crate) fn resumable(agent: &str) -> ToolEntry {
-    let resumable = Resumable { receives: Side::A, instances_max: None, communication: Communication::Implicit };
-    ToolEntry::Child(ChildEntry { resumable: Some(resumable), ..child(agent) })
+    let tools = ["read_file", "list_files"].map(cast::tool);
+    cast::solo(name, tools.into_iter().chain(entries).collect())
 }

@@ -1,6 +1,7 @@
 //! One thread: turns, tools, the queue.
 
-use crate::stage::{LONG, Stage, by_turn, pair, solo};
+use crate::stage::{LONG, Stage, by_turn, solo};
+use entourage_testkit::cast::{pair};
 use entourage_model::{Limits, Role, RunStatus, ThreadStatus};
 use entourage_runtime::{Outgoing, RuntimeError};
 use entourage_testkit::{Reply, Request};

@@ -112,6 +112,16 @@ pub async fn a_line_that_came_late_keeps_the_thread_from_parking(mut world: Worl
     assert_eq!(world.waiting(thread).await, numbered(&[(1, "late")]));
 }
 
+pub async fn a_late_line_that_is_consumed_does_not_keep_it(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    for text in ["early", "late"] {
+        world.enqueue(claim.lease.thread, text).await;
+    }
+    let commit = Commit { status: ThreadStatus::Idle, seen: 1, consumed: vec![2], ..blank(&claim) };
+    assert!(world.commit(&claim, commit).await.parked);
+}
+
 pub async fn consumed_lines_leave_the_queue(mut world: World) {
     let node = world.node().await;
     let claim = world.held(node).await;

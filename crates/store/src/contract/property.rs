@@ -14,7 +14,7 @@ const CASES: u32 = 64;
 /// Plays random histories; `PROPTEST_CASES` says how many if 64 are not enough.
 pub fn compare<S: Subject + 'static>(make: impl AsyncFn() -> S) {
     let runtime = runtime();
-    let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
+    let config = Config { cases: cases(), max_shrink_iters: 4096, failure_persistence: None, ..Config::default() };
     let played = TestRunner::new(config).run(&operations(), |history| {
         runtime.block_on(async { play(make().await, history).await.map_err(TestCaseError::fail) })
     });

@@ -64,7 +64,7 @@ pub(super) enum Write {
 }
 
 pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
-    vec(operation(), 30..50)
+    vec(operation(), 1..80)
 }
 
 fn operation() -> impl Strategy<Value = Operation> {

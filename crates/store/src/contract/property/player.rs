@@ -7,8 +7,8 @@ use crate::contract::world::{ending, new_thread};
 use crate::row::{self, Claim, FileRow, NewLine};
 use crate::store::{Store, StoreError};
 use entourage_model::{
-    Digest, Ending, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, RunId, ThreadId, ThreadStatus,
-    Timestamp, Usage,
+    Digest, Ending, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, RunId, Severity, ThreadId,
+    ThreadStatus, Timestamp, Usage,
 };
 use std::fmt::Debug;
 use std::time::Duration;
@@ -91,10 +91,15 @@ impl<'s> Player<'s> {
         self.look().await
     }
 
-    /// Whatever happened, neither store finds anything wrong with itself.
+    /// Whatever happened, neither store finds itself damaged. Warnings are about what its users did.
     pub(super) async fn finish(self) -> Result<(), String> {
-        let reports = self.both(async |store| store.check().await.map_err(told)).await?;
-        if reports.is_empty() { Ok(()) } else { Err(format!("the store is damaged: {reports:?}")) }
+        for subject in self.subjects {
+            let reports = subject.store().check().await.map_err(told)?;
+            if let Some(report) = reports.iter().find(|report| report.severity == Severity::Error) {
+                return Err(report.to_string());
+            }
+        }
+        Ok(())
     }
 
     /// Asks both stores and returns the answer that they must agree on.

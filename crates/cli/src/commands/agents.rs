@@ -1,0 +1,32 @@
+//! `entourage agents`: what this project declares, from which file and format.
+
+use crate::invocation::Invocation;
+use crate::{json, table};
+use clap::Args;
+use entourage_model::Severity;
+use serde_json::json;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {}
+
+/// Broken declarations are told on stderr; the others are listed.
+pub(crate) fn perform(invocation: &Invocation) {
+    let loaded = invocation.declarations();
+    for report in loaded.reports.iter().filter(|report| report.severity == Severity::Error) {
+        invocation.screen.report(report);
+    }
+    let agents = loaded.team.agents.values();
+    if invocation.is_json() {
+        let agents: Vec<_> = agents.map(|agent| json::agent(agent)).collect();
+        return invocation.screen.json(&json!({ "agents": agents }));
+    }
+    let rows: Vec<_> = agents
+        .map(|agent| {
+            let file = agent.source.file.clone().unwrap_or_else(|| "-".to_owned());
+            let description = table::first_line(&agent.description, 80);
+            [agent.name.to_string(), agent.source.format.clone(), file, description]
+        })
+        .collect();
+    let heads = ["AGENT", "FORMAT", "FILE", "DESCRIPTION"];
+    invocation.screen.data(&table::lines(heads, &rows, invocation.screen.data_paint()));
+}

@@ -1,0 +1,52 @@
+//! `entourage result RUN`: the whole result of a run, which counts as read from then on.
+
+use crate::failure::{Exit, Failure};
+use crate::invocation::Invocation;
+use crate::storage::Storage;
+use crate::{advice, identifier, json};
+use clap::Args;
+use entourage_model::{Report, RunStatus};
+use entourage_store::RunRow;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  entourage result 7f3a     any beginning or end of the id that is unique")]
+pub(crate) struct Arguments {
+    /// The run's id, or a part of it
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    let storage = Storage::look(invocation)?;
+    let row = identifier::run(&storage, &arguments.run).await?;
+    if invocation.is_json() {
+        invocation.screen.json(&json::run(&row));
+    } else if let Some(result) = &row.result {
+        invocation.screen.data(result);
+    }
+    if row.status.is_terminal() {
+        storage.store.mark_delivered(&row.id).await.map_err(|error| storage.refused(&error))?;
+    }
+    storage.store.close().await;
+    outcome(&row)
+}
+
+fn outcome(row: &RunRow) -> Result<(), Failure> {
+    let error = row.error.as_deref().unwrap_or_default();
+    match row.status {
+        RunStatus::Done => Ok(()),
+        RunStatus::Failed => {
+            let report = Report::error("C024", format!("agent `{}` failed: {error}", row.agent));
+            Err(Failure::new(Exit::AgentFailed, report.hint(advice::for_failure(error, row.thread))))
+        }
+        RunStatus::Cancelled => {
+            let report = Report::error("C025", format!("agent `{}` did not finish: {error}", row.agent));
+            Err(Failure::new(Exit::Cancelled, report))
+        }
+        RunStatus::Pending | RunStatus::Running => {
+            let report =
+                Report::error("C028", format!("run `{}` has no result yet: it is {}", row.id, row.status.word()));
+            Err(Failure::usage(report.hint(format!("`entourage resume {}` goes on with it", row.thread))))
+        }
+    }
+}

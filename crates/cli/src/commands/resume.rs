@@ -1,0 +1,95 @@
+//! `entourage resume [THREAD]`: goes on with what a crash or Ctrl-C left unfinished.
+
+use crate::commands::run::{conclude, until_quiet};
+use crate::errand::Errand;
+use crate::failure::Failure;
+use crate::identifier;
+use crate::invocation::Invocation;
+use crate::models;
+use crate::storage::Storage;
+use crate::tree;
+use crate::verdict::Verdict;
+use clap::Args;
+use entourage_model::{ThreadId, ThreadStatus};
+use entourage_store::{Store, StoreError, ThreadFilter};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Without a thread, everything that is unfinished goes on until it has ended.")]
+pub(crate) struct Arguments {
+    /// The thread's id, or a part of it; its whole tree goes on
+    #[arg(value_name = "THREAD")]
+    thread: Option<String>,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    let mut errand = Errand::open(invocation, Storage::look(invocation)?, models::settings(invocation)?).await?;
+    match &arguments.thread {
+        Some(thread) => {
+            let root = identifier::thread(errand.bench.storage(), thread).await?.root;
+            errand.bench.runtime.resume(Some(root));
+            work(&mut errand, invocation, root).await?;
+            conclude(invocation, &errand, root).await
+        }
+        None => everything(invocation, errand).await,
+    }
+}
+
+async fn everything(invocation: &Invocation, mut errand: Errand<'_>) -> Result<(), Failure> {
+    let roots = unfinished(errand.bench.store()).await.map_err(|error| errand.bench.storage().refused(&error))?;
+    errand.bench.runtime.resume(None);
+    for root in &roots {
+        work(&mut errand, invocation, *root).await?;
+    }
+    let mut verdicts = Vec::new();
+    for root in &roots {
+        let verdict = Verdict::read(errand.bench.store(), *root).await;
+        verdicts.extend(verdict.map_err(|error| errand.bench.storage().refused(&error))?);
+    }
+    print(invocation, &verdicts);
+    for verdict in &verdicts {
+        verdict.stamp(errand.bench.storage()).await?;
+    }
+    errand.bench.close().await;
+    let failures = verdicts.iter().filter_map(|verdict| verdict.outcome(invocation).err());
+    match failures.reduce(|mut first, next| {
+        first.reports.extend(next.reports);
+        first
+    }) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+async fn work(errand: &mut Errand<'_>, invocation: &Invocation, root: ThreadId) -> Result<(), Failure> {
+    let runtime = errand.bench.runtime.clone();
+    let live = errand.live(root, invocation.show()).after_past().await;
+    let live = live.map_err(|error| errand.bench.refused(&error))?;
+    errand.wait(live, until_quiet(&runtime, root)).await
+}
+
+fn print(invocation: &Invocation, verdicts: &[Verdict]) {
+    if invocation.is_json() {
+        return invocation.screen.json(&json!({ "threads": verdicts }));
+    }
+    if verdicts.is_empty() {
+        return invocation.screen.note("nothing is unfinished");
+    }
+    for verdict in verdicts {
+        if verdicts.len() > 1 {
+            invocation.screen.note(&format!("{} {}:", verdict.agent, verdict.thread_id));
+        }
+        verdict.print(invocation);
+    }
+}
+
+/// The roots of trees in which something is left to do, oldest first.
+async fn unfinished(store: &dyn Store) -> Result<BTreeSet<ThreadId>, StoreError> {
+    let mut roots = BTreeSet::new();
+    for status in [ThreadStatus::Ready, ThreadStatus::Running, ThreadStatus::Waiting] {
+        let filter = ThreadFilter { status: Some(status), ..ThreadFilter::default() };
+        roots.extend(tree::all(store, &filter).await?.into_iter().map(|row| row.root));
+    }
+    Ok(roots)
+}

@@ -1,0 +1,177 @@
+//! `entourage run [AGENT] MESSAGE`: one root thread to its end, in this process.
+
+use crate::attachment::{self, Paper};
+use crate::errand::{Errand, PATIENCE};
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::models;
+use crate::nearest::nearest;
+use crate::storage::Storage;
+use crate::verdict::Verdict;
+use clap::Args;
+use entourage_declare::Loaded;
+use entourage_model::{Name, Report, Severity, ThreadId};
+use entourage_runtime::{NewRoot, Outgoing, Runtime, RuntimeError};
+use entourage_store::FileRow;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const LEAD: &str = "lead";
+/// What stands for a message that comes from standard input.
+const STDIN: &str = "-";
+
+const EXAMPLES: &str = "\
+AGENT may be left out and is `lead` then. The message `-` is read from standard input.
+
+Examples:
+  entourage run 'What does this project do?'
+  entourage run reviewer 'Look at src/main.rs' --file notes.md
+  git diff | entourage run reviewer -
+  entourage run --model ollama:qwen3 'Hello'
+
+The final text goes to stdout. Ctrl-C stops in order, and `entourage resume` goes on.";
+
+#[derive(Debug, Args)]
+#[command(override_usage = "entourage run [OPTIONS] [AGENT] <MESSAGE>", after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[arg(value_name = "MESSAGE", required = true, hide = true)]
+    words: Vec<String>,
+    /// Attach a file; may be repeated
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// On whose behalf it runs
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// Do not wait for children in the background; `entourage resume` goes on with them
+    #[arg(long)]
+    detach: bool,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    let (agent, message) = split(&arguments.words)?;
+    let loaded = invocation.declarations();
+    let agent = choose(invocation, &loaded, agent, &arguments.words)?;
+    let models = models::settings(invocation)?;
+    if let Some(agent) = loaded.team.agent(&agent) {
+        models::insist_on_keys(&models, agent)?;
+    }
+    let papers = attachment::read(&arguments.files)?;
+    let message = spoken(message)?;
+    let mut errand = Errand::open(invocation, Storage::open(invocation)?, models).await?;
+    let (message, files) = outgoing(&errand, message, papers).await?;
+    let root = NewRoot {
+        team: Arc::new(loaded.team),
+        agent,
+        message: Some(message),
+        user_id: arguments.user,
+        tags: Vec::new(),
+        files,
+    };
+    let runtime = errand.bench.runtime.clone();
+    let created = runtime.create(root).await.map_err(|error| errand.bench.refused(&error))?;
+    let work = async {
+        if let Some(run) = &created.run {
+            runtime.wait_for_run(run, PATIENCE).await?;
+        }
+        if !arguments.detach {
+            runtime.wait_for_tree(created.thread, PATIENCE).await?;
+        }
+        Ok(())
+    };
+    let live = errand.live(created.thread, invocation.show());
+    errand.wait(live, work).await?;
+    conclude(invocation, &errand, created.thread).await
+}
+
+/// The agent and the message among what was typed.
+fn split(words: &[String]) -> Result<(&str, &str), Failure> {
+    match words {
+        [message] => Ok((LEAD, message)),
+        [agent, message] => Ok((agent, message)),
+        words => {
+            let report =
+                Report::error("C001", format!("an agent and a message were expected, and {} words came", words.len()));
+            Err(Failure::usage(
+                report.hint(format!("put the message in quotes: `entourage run '{}'`", words.join(" "))),
+            ))
+        }
+    }
+}
+
+/// Closes the work, prints what became of it, and ends with its exit code.
+pub(crate) async fn conclude(invocation: &Invocation, errand: &Errand<'_>, root: ThreadId) -> Result<(), Failure> {
+    let bench = &errand.bench;
+    let verdict = Verdict::read(bench.store(), root).await.map_err(|error| bench.storage().refused(&error))?;
+    let verdict = verdict.ok_or_else(|| bench.refused(&RuntimeError::NoThread(root)))?;
+    verdict.print(invocation);
+    verdict.stamp(bench.storage()).await?;
+    bench.close().await;
+    verdict.outcome(invocation)
+}
+
+/// The agent of that name. Broken declarations are told; they matter only if the agent is among them.
+fn choose(invocation: &Invocation, loaded: &Loaded, name: &str, words: &[String]) -> Result<Name, Failure> {
+    let broken: Vec<_> = loaded.reports.iter().filter(|report| report.severity == Severity::Error).collect();
+    let chosen = Name::from(name);
+    if loaded.team.agent(&chosen).is_some() {
+        broken.iter().for_each(|report| invocation.screen.report(report));
+        return Ok(chosen);
+    }
+    let mut failure = Failure::usage(unknown_agent(loaded, name, words, broken.len()));
+    failure.reports.splice(0..0, broken.into_iter().cloned());
+    Err(failure)
+}
+
+fn unknown_agent(loaded: &Loaded, name: &str, words: &[String], broken: usize) -> Report {
+    let names: Vec<_> = loaded.team.agents.keys().map(Name::as_str).collect();
+    let report = Report::error("C010", format!("there is no agent `{name}`"));
+    if name.contains(char::is_whitespace) {
+        return report.hint("the agent comes first and is one word: `entourage run AGENT 'MESSAGE'`");
+    }
+    match nearest(name, names.iter().copied()) {
+        Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
+        None if broken > 0 => report.hint("mend the declarations above; `entourage check` looks at all of them"),
+        None => {
+            let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let whole = words.join(" ");
+            report.hint(format!("known are {known}; if `{whole}` is the message, put it in quotes"))
+        }
+    }
+}
+
+/// What to say: the argument itself, or all of standard input.
+pub(crate) fn spoken(message: &str) -> Result<String, Failure> {
+    let mut text = message.to_owned();
+    if message == STDIN {
+        text.clear();
+        std::io::stdin().read_to_string(&mut text).map_err(|fault| {
+            Failure::usage(Report::error("C012", format!("the message cannot be read from standard input: {fault}")))
+        })?;
+    }
+    if text.trim().is_empty() {
+        return Err(Failure::usage(Report::error("C012", "the message is empty").hint("say what is to be done")));
+    }
+    Ok(text)
+}
+
+/// The message with its attachments, and the files that these are.
+async fn outgoing(
+    errand: &Errand<'_>,
+    message: String,
+    papers: Vec<Paper>,
+) -> Result<(Outgoing, Vec<FileRow>), Failure> {
+    let mut outgoing = Outgoing::user(message);
+    let mut files = Vec::new();
+    for paper in papers {
+        let (file, attachment) = attachment::keep(errand.bench.storage(), paper).await?;
+        files.push(file);
+        outgoing.attachments.push(attachment);
+    }
+    Ok((outgoing, files))
+}
+
+/// Waits until nothing in the tree is at work.
+pub(crate) async fn until_quiet(runtime: &Runtime, root: ThreadId) -> Result<(), RuntimeError> {
+    runtime.wait_for_tree(root, PATIENCE).await.map(drop)
+}

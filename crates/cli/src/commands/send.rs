@@ -1,0 +1,65 @@
+//! `entourage send ID MESSAGE`: writes to a thread, durably, and lets it work.
+
+use crate::commands::run::{conclude, spoken, until_quiet};
+use crate::errand::Errand;
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::models;
+use crate::storage::Storage;
+use crate::{identifier, wish};
+use clap::Args;
+use entourage_model::{Item, Message, MessageId, Posted, Role};
+use entourage_runtime::{Outgoing, RuntimeError};
+use serde_json::json;
+use uuid::Uuid;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  entourage send 7f3a 'And now the tests, please'")]
+pub(crate) struct Arguments {
+    /// The thread's id, or a part of it
+    #[arg(value_name = "ID")]
+    thread: String,
+    /// What to say; `-` reads it from standard input
+    message: String,
+    /// Only queue it; `entourage resume` works on it
+    #[arg(long)]
+    detach: bool,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    let message = spoken(&arguments.message)?;
+    if arguments.detach {
+        return queue(invocation, &arguments.thread, message).await;
+    }
+    let mut errand = Errand::open(invocation, Storage::look(invocation)?, models::settings(invocation)?).await?;
+    let row = identifier::thread(errand.bench.storage(), &arguments.thread).await?;
+    let runtime = errand.bench.runtime.clone();
+    let live = errand.live(row.root, invocation.show()).after_past().await;
+    let live = live.map_err(|error| errand.bench.refused(&error))?;
+    runtime.send(row.id, Outgoing::user(message), None).await.map_err(|error| errand.bench.refused(&error))?;
+    // A thread that a process left unfinished is taken up again by it.
+    runtime.resume(Some(row.root));
+    errand.wait(live, until_quiet(&runtime, row.root)).await?;
+    conclude(invocation, &errand, row.root).await
+}
+
+/// Puts the message into the queue and leaves it there.
+async fn queue(invocation: &Invocation, thread: &str, content: String) -> Result<(), Failure> {
+    let storage = Storage::look(invocation)?;
+    let row = identifier::thread(&storage, thread).await?;
+    let limits = &invocation.settings.limits;
+    if content.len() > limits.message_bytes {
+        let error = RuntimeError::MessageTooLarge { found: content.len(), max: limits.message_bytes };
+        return Err(Failure::of_runtime(&error, &storage.place));
+    }
+    let id = MessageId::from_uuid(Uuid::now_v7());
+    let message = Message::new(id, Role::User, content, storage.store.now());
+    wish::queue(invocation, &storage, row.id, Item::Message(Posted::plain(message))).await?;
+    storage.store.close().await;
+    if invocation.is_json() {
+        invocation.screen.json(&json!({ "message_id": id, "status": "queued" }));
+    } else {
+        invocation.screen.note(&format!("queued; `entourage resume {}` works on it", row.id));
+    }
+    Ok(())
+}

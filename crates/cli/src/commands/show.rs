@@ -1,0 +1,114 @@
+//! `entourage show ID`: a thread, the tree below it, and its last messages.
+
+use crate::amount::{ago, duration, tokens, total};
+use crate::errand::Errand;
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::screen::Paint;
+use crate::storage::Storage;
+use crate::transcript::{self, Audience, Length};
+use crate::tree::Tree;
+use crate::workbench::silent_models;
+use crate::{identifier, json};
+use clap::Args;
+use entourage_model::ThreadStatus;
+use entourage_store::{Page, RunFilter, Store, StoreError, ThreadRow};
+
+/// So many lines of each message are shown.
+const LINES_MAX: usize = 6;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  entourage show 7f3a     any beginning or end of the id that is unique")]
+pub(crate) struct Arguments {
+    /// The thread's id, or a part of it
+    #[arg(value_name = "ID")]
+    thread: String,
+    /// How many of its last messages are shown
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    last: usize,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    if invocation.is_json() {
+        return document(invocation, &arguments.thread).await;
+    }
+    let storage = Storage::look(invocation)?;
+    let row = identifier::thread(&storage, &arguments.thread).await?;
+    let shown = words(&storage, &row, arguments.last, invocation.screen.data_paint()).await;
+    let shown = shown.map_err(|error| storage.refused(&error))?;
+    storage.store.close().await;
+    invocation.screen.data(&shown);
+    Ok(())
+}
+
+/// As `GET /threads/{id}`: its children are what the thread itself knows of them.
+async fn document(invocation: &Invocation, thread: &str) -> Result<(), Failure> {
+    let errand = Errand::open(invocation, Storage::look(invocation)?, silent_models()).await?;
+    let row = identifier::thread(errand.bench.storage(), thread).await?;
+    let state = errand.bench.runtime.state(row.id).await.map_err(|error| errand.bench.refused(&error))?;
+    let children: Vec<_> = state.map(|state| state.registry().collect()).unwrap_or_default();
+    errand.bench.close().await;
+    invocation.screen.json(&json::thread_with_children(&row, &children));
+    Ok(())
+}
+
+async fn words(storage: &Storage, row: &ThreadRow, last: usize, paint: Paint) -> Result<String, StoreError> {
+    let store = &*storage.store;
+    let tree = Tree::read(store, row.root).await?;
+    let mut lines = vec![format!("{} {}", paint.strong("thread"), row.id)];
+    if let Some(parent) = row.parent {
+        lines.push(format!("{} {parent}, below {}", paint.strong("parent"), row.root));
+    }
+    lines.push(format!("{} {}", paint.strong("started"), ago(store.now(), row.created_at)));
+    lines.push(String::new());
+    branch(store, &tree, row, (&mut Vec::new(), paint), &mut lines).await?;
+    let messages = transcript::read(store, row.id, Audience::People, last).await?;
+    if !messages.is_empty() {
+        lines.push(String::new());
+    }
+    for message in messages {
+        lines.push(transcript::lines(&message.message, Length::Lines(LINES_MAX), paint));
+    }
+    Ok(lines.join("\n"))
+}
+
+/// The thread's line, then those of its children.
+async fn branch(
+    store: &dyn Store,
+    tree: &Tree,
+    row: &ThreadRow,
+    (last, paint): (&mut Vec<bool>, Paint),
+    lines: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let mut line = String::new();
+    if let Some((own, above)) = last.split_last() {
+        above.iter().for_each(|last| line.push_str(if *last { "   " } else { "│  " }));
+        line.push_str(if *own { "└─ " } else { "├─ " });
+    }
+    line.push_str(&about(store, row, paint).await?);
+    lines.push(line);
+    let children: Vec<_> = tree.children(row.id).collect();
+    for (place, child) in children.iter().enumerate() {
+        last.push(place + 1 == children.len());
+        Box::pin(branch(store, tree, child, (last, paint), lines)).await?;
+        last.pop();
+    }
+    Ok(())
+}
+
+async fn about(store: &dyn Store, row: &ThreadRow, paint: Paint) -> Result<String, StoreError> {
+    let name = Tree::given_name(row).map_or_else(|| row.agent.to_string(), |name| format!("{} ({name})", row.agent));
+    let status = row.status.word();
+    let status = match row.status {
+        ThreadStatus::Done | ThreadStatus::Idle => paint.good(status),
+        ThreadStatus::Failed | ThreadStatus::Terminated => paint.bad(status),
+        ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting => paint.busy(status),
+    };
+    let mut spent = tokens(total(row.usage));
+    let filter = RunFilter { thread: Some(row.id), ..RunFilter::default() };
+    if let Some(run) = store.runs(&filter, Page { after: None, limit: 1 }).await?.pop() {
+        let end = run.ended_at.unwrap_or_else(|| store.now());
+        spent = format!("{spent}, {}", duration(end.since(run.started_at.unwrap_or(run.created_at))));
+    }
+    Ok(format!("{name}  {status}  {spent}  {}", paint.faint(&row.id.to_string())))
+}

@@ -1,0 +1,76 @@
+//! Waiting for threads at work: shown while they work, and left in order when somebody presses Ctrl-C.
+
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupts;
+use crate::invocation::Invocation;
+use crate::live::{Live, Show};
+use crate::storage::Storage;
+use crate::workbench::{Equipment, Workbench};
+use entourage_model::{Report, ThreadId};
+use entourage_outside::model::ModelSettings;
+use entourage_outside::tool::Toolbox;
+use entourage_runtime::RuntimeError;
+use std::time::Duration;
+
+/// Every run has its own limit; nobody needs a second one here.
+pub(crate) const PATIENCE: Duration = Duration::MAX;
+
+/// A workbench somebody waits at.
+pub(crate) struct Errand<'a> {
+    invocation: &'a Invocation,
+    pub(crate) bench: Workbench,
+    interrupts: Interrupts,
+}
+
+impl<'a> Errand<'a> {
+    /// Opens the threads of a store for work.
+    pub(crate) async fn open(
+        invocation: &'a Invocation,
+        storage: Storage,
+        models: ModelSettings,
+    ) -> Result<Self, Failure> {
+        let limits = invocation.settings.limits.clone();
+        let equipment = Equipment { models, tools: Toolbox::builtin(), limits };
+        let bench = Workbench::open(&invocation.project, storage, equipment).await?;
+        let interrupts = Interrupts::listen().map_err(|fault| {
+            Failure::new(Exit::File, Report::error("C027", format!("signals cannot be listened to: {fault}")))
+        })?;
+        Ok(Self { invocation, bench, interrupts })
+    }
+
+    /// A view of the tree of `root`, as much of it as is `shown`.
+    pub(crate) fn live(&self, root: ThreadId, shown: Show) -> Live {
+        Live::new(&self.bench.runtime, &self.invocation.screen, root, shown)
+    }
+
+    /// Waits for `work`, with the tree that it is about in view.
+    pub(crate) async fn wait<T>(
+        &mut self,
+        mut live: Live,
+        work: impl Future<Output = Result<T, RuntimeError>>,
+    ) -> Result<T, Failure> {
+        let ended = tokio::select! {
+            biased;
+            ended = work => Some(ended),
+            () = self.interrupts.next() => None,
+            () = live.follow() => None,
+        };
+        live.finish().await;
+        match ended {
+            Some(ended) => ended.map_err(|error| self.bench.refused(&error)),
+            None => Err(self.interrupted(live.root).await),
+        }
+    }
+
+    /// Lets go of everything. Whoever does not want to wait for that interrupts again: nothing is lost by it.
+    async fn interrupted(&mut self, root: ThreadId) -> Failure {
+        self.invocation.screen.note("stopping; Ctrl-C again to stop at once");
+        tokio::select! {
+            () = self.bench.close() => {}
+            () = self.interrupts.next() => {}
+        }
+        let report = Report::error("C026", "interrupted before the work was finished; nothing is lost");
+        let hint = format!("`entourage resume {root}` goes on where it stopped");
+        Failure::new(Exit::Cancelled, report.hint(hint))
+    }
+}

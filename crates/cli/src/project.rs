@@ -1,0 +1,151 @@
+//! The project's folder, and the one door of this crate to files.
+//!
+//! What a project names is opened beneath its folder, by capability. What a person names by hand (an attachment, a
+//! script, the folder itself) may lie anywhere.
+
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::settings::{SettingsFile, Trust};
+use cap_std::fs::Dir;
+use entourage_declare::{FILE_BYTES_MAX, Files};
+use entourage_model::{Place, Report};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+const SETTINGS: &str = "entourage.toml";
+const DATA: &str = ".entourage";
+
+/// One project, opened.
+#[derive(Debug)]
+pub(crate) struct Project {
+    pub(crate) root: PathBuf,
+    /// Where threads are kept; made when the first one is.
+    pub(crate) data: PathBuf,
+    dir: Dir,
+}
+
+impl Project {
+    pub(crate) fn open(root: Option<&Path>, data: Option<&Path>) -> Result<Self, Failure> {
+        let here = environment::current_folder();
+        let root = root.map_or_else(|| here.clone(), |root| here.join(root));
+        let dir = Dir::open_ambient_dir(&root, cap_std::ambient_authority()).map_err(|fault| {
+            let what = format!("the project's folder `{}` cannot be opened: {fault}", root.display());
+            Failure::usage(Report::error("C002", what).hint("give an existing folder by `--project DIR`"))
+        })?;
+        let data = data.map_or_else(|| root.join(DATA), |data| here.join(data));
+        Ok(Self { root, data, dir })
+    }
+
+    /// The settings files that exist, in the order in which they count: the user's, then the project's.
+    pub(crate) fn settings_files(&self, trust: Trust) -> Result<Vec<SettingsFile>, Failure> {
+        let user = environment::config_file().map(|path| {
+            let text = read_outside(&path, FILE_BYTES_MAX);
+            (shown(&path), text, Trust::User)
+        });
+        let own = (SETTINGS.to_owned(), self.read_beneath(SETTINGS), trust);
+        let mut files = Vec::new();
+        for (name, bytes, trust) in user.into_iter().chain([own]) {
+            let bytes = match bytes {
+                Ok(bytes) => bytes,
+                Err(fault) if is_absent(&fault) => continue,
+                Err(fault) => return Err(unreadable(&name, &fault)),
+            };
+            let text =
+                String::from_utf8(bytes).map_err(|_| unreadable(&name, &io::Error::other("it is not UTF-8 text")))?;
+            files.push(SettingsFile { name, text, trust });
+        }
+        Ok(files)
+    }
+
+    /// Makes the data folder, for its owner only, and keeps it out of version control.
+    pub(crate) fn make_data_folder(&self) -> Result<(), Failure> {
+        make_folder(&self.data).map_err(|fault| {
+            let what = format!("the data folder `{}` cannot be made: {fault}", self.data.display());
+            Failure::new(Exit::File, Report::error("C013", what).hint("give another one by `--data DIR`"))
+        })
+    }
+
+    fn read_beneath(&self, path: &str) -> io::Result<Vec<u8>> {
+        bounded(self.dir.open(path)?, FILE_BYTES_MAX)
+    }
+}
+
+impl Files for Project {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let entries = match self.dir.read_dir(if folder.is_empty() { "." } else { folder }) {
+            Ok(entries) => entries,
+            Err(fault) if is_absent(&fault) => return Ok(Vec::new()),
+            Err(fault) => return Err(fault),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            // A link counts as what it points to, as long as that lies beneath the project.
+            let is_file = self.dir.metadata(Path::new(folder).join(entry.file_name())).is_ok_and(|meta| meta.is_file());
+            if let (true, Ok(name)) = (is_file, entry.file_name().into_string()) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match self.read_beneath(path) {
+            Err(fault) if is_absent(&fault) => Err(io::ErrorKind::NotFound.into()),
+            read => read,
+        }
+    }
+}
+
+/// Writes new files and the folders they need beneath `folder`.
+pub(crate) fn write_files(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+    let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority())?;
+    for (path, text) in files {
+        if let Some(parent) = Path::new(path).parent() {
+            dir.create_dir_all(parent)?;
+        }
+        dir.write(path, text)?;
+    }
+    Ok(())
+}
+
+/// Reads a file that a person named, at most `bytes_max` and one more.
+#[expect(clippy::disallowed_methods, reason = "the one door for files that a person names by hand")]
+pub(crate) fn read_outside(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    bounded(std::fs::File::open(path)?, bytes_max)
+}
+
+/// One byte beyond the bound is read, so that whoever asked sees that there was more.
+fn bounded(file: impl io::Read, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    let folder = Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
+    if folder.exists(".gitignore") { Ok(()) } else { folder.write(".gitignore", "*\n") }
+}
+
+/// A file that lies beneath what is no folder is absent too.
+fn is_absent(fault: &io::Error) -> bool {
+    matches!(fault.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn unreadable(name: &str, fault: &io::Error) -> Failure {
+    Failure::usage(Report::error("C003", format!("the settings cannot be read: {fault}")).at(Place::file(name)))
+}
+
+/// The path with `~` for the user's home.
+fn shown(path: &Path) -> String {
+    match environment::home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}

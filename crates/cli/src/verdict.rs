@@ -1,0 +1,147 @@
+//! What a root thread's work came to: the document of `run --json`, the text on stdout, the exit code.
+
+use crate::advice;
+use crate::failure::{Exit, Failure};
+use crate::invocation::Invocation;
+use crate::storage::Storage;
+use crate::tree::Tree;
+use entourage_model::{Event, Name, Report, RunId, RunStatus, SessionEnd, ThreadId, ThreadStatus, Usage};
+use entourage_store::{Page, RunEnd, RunFilter, Store, StoreError};
+use serde::Serialize;
+
+/// How many events are read at once.
+const PAGE: usize = 1000;
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Verdict {
+    pub(crate) thread_id: ThreadId,
+    pub(crate) run_id: Option<RunId>,
+    pub(crate) status: Status,
+    pub(crate) result: Option<String>,
+    pub(crate) error: Option<String>,
+    /// Of the root thread alone.
+    pub(crate) usage: Usage,
+    pub(crate) children: Vec<ChildVerdict>,
+    #[serde(skip)]
+    pub(crate) agent: Name,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    Done,
+    Failed,
+    Cancelled,
+    Terminated,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ChildVerdict {
+    thread_id: ThreadId,
+    agent: Name,
+    name: Option<String>,
+    status: ThreadStatus,
+    children: Vec<ChildVerdict>,
+}
+
+impl Verdict {
+    /// Reads what became of a root. Its last session counts, which may be a later one than that of its first run:
+    /// children in the background wake it again. Nothing for a thread that is not there.
+    pub(crate) async fn read(store: &dyn Store, root: ThreadId) -> Result<Option<Self>, StoreError> {
+        let Some(row) = store.thread(root).await? else { return Ok(None) };
+        let tree = Tree::read(store, root).await?;
+        let filter = RunFilter { thread: Some(root), ..RunFilter::default() };
+        let run = store.runs(&filter, Page { after: None, limit: 1 }).await?.pop();
+        let end = last_end(store, root).await?;
+        let (status, result, error) = match (&end, &run) {
+            _ if row.status == ThreadStatus::Terminated => {
+                (Status::Terminated, None, Some("the thread was terminated".to_owned()))
+            }
+            (Some(end), _) => words(RunEnd::from(&end.ending)),
+            (None, Some(run)) => {
+                words(RunEnd { status: run.status, result: run.result.as_deref(), error: run.error.as_deref() })
+            }
+            (None, None) => (Status::Done, None, None),
+        };
+        let run_id = run.map(|run| run.id);
+        let children = ChildVerdict::below(&tree, root);
+        Ok(Some(Self { thread_id: root, run_id, status, result, error, usage: row.usage, children, agent: row.agent }))
+    }
+
+    /// Prints the final text, or the document.
+    pub(crate) fn print(&self, invocation: &Invocation) {
+        if invocation.is_json() {
+            invocation.screen.json(self);
+        } else if let Some(result) = &self.result {
+            invocation.screen.data(result);
+        }
+    }
+
+    /// Notes that whoever asked was given the result.
+    pub(crate) async fn stamp(&self, storage: &Storage) -> Result<(), Failure> {
+        let Some(run) = &self.run_id else { return Ok(()) };
+        storage.store.mark_delivered(run).await.map_err(|error| storage.refused(&error))
+    }
+
+    /// Well, or why not and with which exit code.
+    pub(crate) fn outcome(&self, invocation: &Invocation) -> Result<(), Failure> {
+        let error = self.error.as_deref().unwrap_or_default();
+        match self.status {
+            Status::Done => {
+                if let Some(limit) = &self.error {
+                    invocation.screen.note(&format!("{} stopped at a limit: {limit}", self.agent));
+                }
+                Ok(())
+            }
+            Status::Failed => {
+                let report = Report::error("C024", format!("agent `{}` failed: {error}", self.agent));
+                Err(Failure::new(Exit::AgentFailed, report.hint(advice::for_failure(error, self.thread_id))))
+            }
+            Status::Cancelled | Status::Terminated => {
+                let report = Report::error("C025", format!("agent `{}` did not finish: {error}", self.agent));
+                Err(Failure::new(Exit::Cancelled, report))
+            }
+        }
+    }
+}
+
+impl ChildVerdict {
+    fn below(tree: &Tree, parent: ThreadId) -> Vec<Self> {
+        let children = tree.children(parent).map(|row| Self {
+            thread_id: row.id,
+            agent: row.agent.clone(),
+            name: Tree::given_name(row).map(str::to_owned),
+            status: row.status,
+            children: Self::below(tree, row.id),
+        });
+        children.collect()
+    }
+}
+
+fn words(end: RunEnd<'_>) -> (Status, Option<String>, Option<String>) {
+    let status = match end.status {
+        RunStatus::Done => Status::Done,
+        RunStatus::Cancelled => Status::Cancelled,
+        // A run that has not ended although nobody works on it is one that cannot be worked on.
+        RunStatus::Failed | RunStatus::Pending | RunStatus::Running => Status::Failed,
+    };
+    (status, end.result.map(str::to_owned), end.error.map(str::to_owned))
+}
+
+async fn last_end(store: &dyn Store, thread: ThreadId) -> Result<Option<SessionEnd>, StoreError> {
+    let mut last = None;
+    let mut after = 0;
+    loop {
+        let page = store.journal(thread, after, PAGE).await?;
+        let is_last_page = page.len() < PAGE;
+        for stored in page {
+            after = stored.seq;
+            if let Event::SessionEnded(end) = stored.event {
+                last = Some(*end);
+            }
+        }
+        if is_last_page {
+            return Ok(last);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The project's threads, opened for work: the store, and a runtime that has taken nothing up yet.
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::storage::Storage;
+use entourage_model::{Limits, ModelRef, Report};
+use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
+use entourage_outside::tool::Toolbox;
+use entourage_outside::workspace::Workspace;
+use entourage_runtime::{Parts, Runtime, RuntimeError};
+use entourage_store::Store;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many threads may be at work at once in this process.
+const SLOTS: usize = 512;
+
+/// A runtime over a store. `close` ends both.
+#[derive(Debug)]
+pub(crate) struct Workbench {
+    pub(crate) runtime: Runtime,
+    storage: Storage,
+}
+
+/// What a workbench needs beside the project.
+#[derive(Debug)]
+pub(crate) struct Equipment {
+    pub(crate) models: ModelSettings,
+    pub(crate) tools: Toolbox,
+    pub(crate) limits: Limits,
+}
+
+impl Workbench {
+    pub(crate) async fn open(project: &Project, storage: Storage, equipment: Equipment) -> Result<Self, Failure> {
+        let workspace =
+            Workspace::open(&project.root).map_err(|fault| Failure::usage(Report::error("C002", fault.to_string())))?;
+        let parts = Parts {
+            store: Arc::clone(&storage.store),
+            models: Models::new(equipment.models),
+            tools: equipment.tools,
+            workspace: Arc::new(workspace),
+            limits: equipment.limits,
+            slots: SLOTS,
+        };
+        match Runtime::start(parts).await {
+            Ok(runtime) => Ok(Self { runtime, storage }),
+            Err(error) => Err(Failure::of_runtime(&error, &storage.place)),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.storage.store
+    }
+
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    pub(crate) fn refused(&self, error: &RuntimeError) -> Failure {
+        Failure::of_runtime(error, &self.storage.place)
+    }
+
+    /// Ends the work in order: what is not finished is ready for the next process.
+    pub(crate) async fn close(&self) {
+        self.runtime.shutdown().await;
+        self.storage.store.close().await;
+    }
+}
+
+/// Models that never answer. A command that only ends things must not pay for what its ending wakes up: such a
+/// thread waits here until the process ends, and is then ready for whoever resumes it.
+pub(crate) fn silent_models() -> ModelSettings {
+    const NAME: &str = "silence";
+    let hush = Rule { reply: Reply { delay_ms: u64::MAX, ..Reply::default() }, ..Rule::default() };
+    ModelSettings {
+        override_model: ModelRef::parse(&format!("script:{NAME}")),
+        scripts: BTreeMap::from([(NAME.to_owned(), Script { rules: vec![hush] })]),
+        ..ModelSettings::default()
+    }
+}

@@ -1,0 +1,75 @@
+//! Ctrl-C, kill, and what comes after.
+
+use crate::project::{Project, ending, signal};
+use entourage_testkit::{FakeModel, Reply};
+use rustix::process::Signal;
+use serde_json::json;
+
+/// A project whose only thread was interrupted while its model was thinking.
+async fn interrupted(with: Signal) -> Project {
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::with_echo().with_model(&model);
+    let child = project.start(&["run", "hello"]);
+    model.until_requests(1).await;
+    tokio::task::block_in_place(|| {
+        signal(&child, with);
+        let said = ending(child);
+        assert_eq!(said.stdout, "");
+        if with != Signal::KILL {
+            let resume = format!("hint: `entourage resume {}`", project.root());
+            said.refused(8, &["error[C026]: interrupted", &resume]);
+        }
+    });
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_interrupted_goes_on_as_if_nothing_had_happened() {
+    for with in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let project = interrupted(with).await;
+        tokio::task::block_in_place(|| {
+            let id = project.root();
+            let said = project.say(&["--model", "script:script.json", "resume", &id]);
+            assert_eq!((said.code, said.stdout.as_str()), (Some(0), "I heard: hello\n"), "{said:?}");
+            let messages = project.json(&["tail", &id]);
+            assert_eq!(messages["messages"].as_array().unwrap().len(), 2, "{messages}");
+        });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_without_a_result_is_not_printed_as_one() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let runs = project.json(&["runs"]);
+        let run = runs["runs"][0]["run_id"].as_str().unwrap();
+        project.say(&["result", run]).refused(1, &["error[C028]", "has no result yet", "entourage resume"]);
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_run_is_cancelled_without_asking_a_model() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let runs = project.json(&["runs"]);
+        let run = runs["runs"][0]["run_id"].as_str().unwrap();
+        assert_eq!(project.json(&["cancel", run])["status"], "cancelled");
+        assert_eq!(project.json(&["threads"])["threads"][0]["status"], "idle");
+        assert_eq!(project.json(&["runs", "--unread"])["runs"][0]["run_id"], run);
+        project.say(&["result", run]).refused(8, &["error[C025]"]);
+        assert_eq!(project.json(&["runs", "--unread"]), json!({"runs": []}));
+        assert_eq!(project.json(&["cancel", run])["status"], "cancelled");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_thread_is_stopped_or_terminated_without_asking_a_model() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let id = project.root();
+        assert_eq!(project.json(&["stop", &id])["status"], "idle");
+        assert_eq!(project.json(&["terminate", &id])["status"], "terminated");
+        let said = project.say(&["--json", "--model", "script:script.json", "resume", &id]);
+        assert_eq!((said.code, &said.document()["status"]), (Some(8), &json!("terminated")), "{said:?}");
+    });
+}

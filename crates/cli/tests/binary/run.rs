@@ -1,0 +1,126 @@
+//! `run`: the text, the document, and everything that can be wrong before a model is asked.
+
+use crate::project::Project;
+use entourage_testkit::{FakeModel, Reply};
+use serde_json::json;
+
+const SCRIPT: [&str; 2] = ["--model", "script:script.json"];
+
+fn with_script(arguments: &[&'static str]) -> Vec<&'static str> {
+    [&SCRIPT, arguments].concat()
+}
+
+#[test]
+fn the_final_text_is_all_that_stdout_gets() {
+    let said = Project::with_echo().say(&with_script(&["run", "hello"]));
+    assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (Some(0), "I heard: hello\n", ""));
+}
+
+#[test]
+fn global_options_stand_before_or_after_the_command() {
+    let project = Project::with_echo();
+    for arguments in [["--model", "script:script.json", "run", "hi"], ["run", "hi", "--model", "script:script.json"]] {
+        assert_eq!(project.say(&arguments).stdout, "I heard: hi\n");
+    }
+}
+
+#[test]
+fn the_document_has_the_shape_of_the_contract() {
+    let document = Project::with_echo().json(&with_script(&["run", "lead", "hello"]));
+    let keys: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["thread_id", "run_id", "status", "result", "error", "usage", "children"]);
+    assert_eq!(document["status"], "done");
+    assert_eq!(document["result"], "I heard: hello");
+    assert_eq!(document["error"], json!(null));
+    assert_eq!(document["usage"]["steps"], 1);
+    assert!(document["usage"]["input_tokens"].is_u64() && document["usage"]["output_tokens"].is_u64());
+    assert_eq!(document["children"], json!([]));
+}
+
+#[test]
+fn a_message_of_one_dash_is_read_from_standard_input() {
+    use std::io::Write as _;
+    let project = Project::with_echo();
+    let mut command = project.command(&with_script(&["run", "-"]));
+    let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"from a pipe").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "I heard: from a pipe\n");
+}
+
+#[test]
+fn an_unknown_agent_is_refused_with_what_was_probably_meant() {
+    let project = Project::with_echo();
+    let said = project.say(&with_script(&["run", "laed", "hello"]));
+    said.refused(1, &["error[C010]: there is no agent `laed`", "hint: did you mean `lead`?"]);
+    let said = project.say(&with_script(&["run", "summarise", "everything"]));
+    said.refused(1, &["known are `lead`", "if `summarise everything` is the message, put it in quotes"]);
+    let said = project.say(&with_script(&["run", "summarise", "it", "all"]));
+    said.refused(1, &["error[C001]", "put the message in quotes: `entourage run 'summarise it all'`"]);
+    assert!(!project.path().join(".entourage").exists(), "a refused run leaves nothing behind");
+}
+
+#[test]
+fn a_missing_key_is_told_before_anything_is_made() {
+    let project = Project::new();
+    let said = project.say(&["run", "hello"]);
+    said.refused(
+        1,
+        &["error[C009]: there is no key for `openai:gpt-5`", "OPENAI_API_KEY", "ollama:", "entourage demo"],
+    );
+    assert_eq!(said.stdout, "");
+    assert!(!project.path().join(".entourage").exists());
+}
+
+#[test]
+fn a_model_that_cannot_be_is_refused() {
+    let project = Project::new();
+    project.say(&["run", "hi", "--model", "gpt-5"]).refused(1, &["error[C008]", "perhaps `openai:gpt-5`"]);
+    project.say(&["run", "hi", "--model", "script:absent.json"]).refused(1, &["error[C011]", "absent.json"]);
+}
+
+#[test]
+fn a_model_that_cannot_be_reached_is_a_failed_agent_with_advice() {
+    let project = Project::new()
+        .variable("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        .variable("ENTOURAGE_LIMITS_MODEL_ATTEMPTS", "1");
+    let said = project.say(&["--json", "run", "hello"]);
+    said.refused(7, &["error[C024]: agent `lead` failed", "could not be reached", "OPENAI_BASE_URL"]);
+    let document = said.document();
+    assert_eq!((&document["status"], &document["result"]), (&json!("failed"), &json!(null)));
+    assert!(document["error"].as_str().unwrap().contains("could not be reached"), "{document}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_at_its_address_is_asked_with_its_key() {
+    let model = FakeModel::start(Reply::text("from the fake")).await;
+    let project = Project::new().with_model(&model);
+    let said = tokio::task::block_in_place(|| project.say(&["run", "hello"]));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "from the fake\n"), "{said:?}");
+    assert_eq!(model.requests()[0].header("authorization"), Some("Bearer test-key"));
+    assert_eq!(model.requests()[0].model(), "gpt-5");
+}
+
+#[test]
+fn a_file_is_attached_under_its_name() {
+    let project = Project::with_echo().file("notes.md", "# Notes").file("more/notes.md", "# More");
+    let files = ["--file", "notes.md", "--file", "more/notes.md"];
+    let said = project.say(&[&SCRIPT[..], &["run", "read this"], &files].concat());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let messages = project.json(&["tail", &project.root()]);
+    assert_eq!(
+        messages["messages"][0]["attachments"],
+        json!([
+            {"path": "/attachments/notes.md", "name": "notes.md", "mime_type": "text/markdown", "size": 7},
+            {"path": "/attachments/2-notes.md", "name": "2-notes.md", "mime_type": "text/markdown", "size": 6},
+        ])
+    );
+    let absent = project.say(&with_script(&["run", "read this", "--file", "absent.md"]));
+    absent.refused(1, &["error[C011]: `absent.md` cannot be attached"]);
+}
+
+#[test]
+fn steps_are_told_line_by_line_when_asked_for() {
+    let said = Project::with_echo().say(&with_script(&["run", "hello", "--log", "info"]));
+    assert!(said.stderr.contains("lead: done ("), "{said:?}");
+}

@@ -1,0 +1,64 @@
+//! Settings as a whole: files, variables and flags together, and their faults.
+
+use crate::project::Project;
+
+#[test]
+fn a_setting_of_the_wrong_type_ends_every_command_but_check() {
+    let project = Project::with_echo().file("entourage.toml", "[limits]\ndepth = \"deep\"\n");
+    for arguments in [&["threads"][..], &["run", "hi"]] {
+        project.say(arguments).refused(1, &["error[C004]: setting `limits.depth` must be", "entourage.toml:2:9"]);
+    }
+    let said = project.say(&["check"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stdout.contains("entourage.toml:2:9"), "{said:?}");
+}
+
+#[test]
+fn what_nobody_knows_is_a_warning() {
+    let project =
+        Project::with_echo().file("entourage.toml", "modle = \"a:b\"\n").variable("ENTOURAGE_LIMIT_STEPS", "1");
+    let said = project.say(&["--model", "script:script.json", "run", "hi"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "I heard: hi\n"));
+    said.refused(0, &["warning[C005]: there is no setting `modle`", "entourage.toml:1:1", "did you mean `model`?"]);
+    said.refused(0, &["warning[C006]: variable `ENTOURAGE_LIMIT_STEPS`", "did you mean `ENTOURAGE_LIMITS_STEPS`?"]);
+}
+
+#[test]
+fn the_projects_file_goes_before_the_users_and_a_flag_before_both() {
+    let project = Project::with_echo()
+        .file("other.json", r#"{ "rules": [ { "reply": { "text": "the other" } } ] }"#)
+        .file("home/.config/entourage/config.toml", "model = \"nobody:x\"\n")
+        .file("entourage.toml", "model = \"script:other.json\"\n");
+    assert_eq!(project.say(&["run", "hi"]).stdout, "the other\n");
+    assert_eq!(project.say(&["run", "hi", "--model", "script:script.json"]).stdout, "I heard: hi\n");
+}
+
+#[test]
+fn a_project_may_not_point_a_provider_elsewhere_unless_it_is_trusted() {
+    let text = "[limits]\nmodel_attempts = 1\n[providers.openai]\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    let project = Project::new().file("entourage.toml", text);
+    project.say(&["run", "hi"]).refused(1, &["warning[C007]", "error[C009]"]);
+    project.say(&["run", "hi", "--trust"]).refused(7, &["could not be reached"]);
+}
+
+#[test]
+fn a_project_that_is_not_there_is_refused() {
+    Project::new().say(&["--project", "absent", "threads"]).refused(1, &["error[C002]", "absent"]);
+}
+
+#[test]
+fn a_typing_error_is_a_report_with_exit_code_1() {
+    let project = Project::new();
+    project.say(&["rnu", "hi"]).refused(1, &["error[C001]", "`run`"]);
+    project.say(&[]).refused(1, &["Usage:"]);
+    let help = project.say(&["run", "--help"]);
+    assert_eq!(help.code, Some(0));
+    assert!(help.stdout.contains("Examples:") && help.stdout.contains("[AGENT] <MESSAGE>"), "{help:?}");
+}
+
+#[test]
+fn completions_are_printed_for_a_shell() {
+    let said = Project::new().say(&["completions", "bash"]);
+    assert_eq!(said.code, Some(0));
+    assert!(said.stdout.contains("_entourage"), "{said:?}");
+}

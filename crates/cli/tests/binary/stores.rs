@@ -1,0 +1,74 @@
+//! Stores that refuse: in use, too new, damaged, unknown.
+
+use crate::project::{Project, ending, signal};
+use entourage_testkit::{FakeModel, Reply};
+use rustix::process::Signal;
+
+const RUN: [&str; 4] = ["--model", "script:script.json", "run", "hello"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_process_is_refused_and_the_first_is_unharmed() {
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::with_echo().with_model(&model);
+    let first = project.start(&["run", "hello"]);
+    model.until_requests(1).await;
+    tokio::task::block_in_place(|| {
+        for arguments in [&RUN[..], &["threads"]] {
+            project.say(arguments).refused(9, &["error[C015]", "another process uses it", "--data DIR"]);
+        }
+        assert_eq!(project.say(&[&RUN[..], &["--data", "elsewhere"]].concat()).code, Some(0));
+        signal(&first, Signal::INT);
+        ending(first).refused(8, &["error[C026]"]);
+        assert_eq!(project.say(&["threads"]).code, Some(0));
+    });
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_refused() {
+    let project = Project::with_echo();
+    assert_eq!(project.say(&RUN).code, Some(0));
+    let database = rusqlite::Connection::open(project.path().join(".entourage/entourage.db")).unwrap();
+    database.pragma_update(None, "user_version", 99).unwrap();
+    drop(database);
+    project.say(&RUN).refused(9, &["error[C016]", "newer version (schema 99"]);
+}
+
+#[test]
+fn a_damaged_store_is_refused() {
+    let project = Project::with_echo().file(".entourage/entourage.db", &"no database ".repeat(1000));
+    project.say(&RUN).refused(9, &["error[C017]"]);
+}
+
+#[test]
+fn a_sound_store_says_so() {
+    let project = Project::with_echo();
+    assert_eq!(project.say(&RUN).code, Some(0));
+    let said = project.say(&["store", "check"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.ends_with("is sound\n"), "{said:?}");
+    assert_eq!(project.json(&["store", "check"]), serde_json::json!({"reports": []}));
+}
+
+#[test]
+fn another_kind_of_store_is_refused_without_repeating_a_password() {
+    let said = Project::new().say(&["threads", "--store", "mysql://me:secret@host/db"]);
+    said.refused(1, &["error[C014]: there is no store of the kind `mysql`"]);
+    assert!(!said.stderr.contains("secret"));
+}
+
+#[test]
+fn a_store_may_lie_elsewhere() {
+    let project = Project::with_echo();
+    let store = ["--store", "sqlite:other"];
+    assert_eq!(project.say(&[&RUN[..], &store].concat()).code, Some(0));
+    assert!(!project.path().join(".entourage").exists());
+    assert_eq!(project.json(&[&["threads"], &store[..]].concat())["threads"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_data_folder_keeps_itself_out_of_version_control() {
+    let project = Project::with_echo();
+    assert_eq!(project.say(&RUN).code, Some(0));
+    let ignored = project.path().join(".entourage/.gitignore");
+    assert_eq!(std::fs::metadata(ignored).unwrap().len(), 2);
+}

@@ -1,0 +1,125 @@
+//! Files that cannot be read, as bytes.
+
+use super::{lines, names, tools};
+use entourage_declare::{FILE_BYTES_MAX, Files, MemoryFiles, load};
+use std::io;
+
+const AGENT: &str = r#"{"name": "a", "sideA": {"prompt": "p"}}"#;
+
+/// Agent `a` of one file, whose prompt is `bytes`.
+fn check(bytes: impl Into<Vec<u8>>, expected: &[&str]) {
+    let files = [("agents/agents/a.json", AGENT.into()), ("agents/prompts/p.json", bytes.into())];
+    let loaded = load(&MemoryFiles::from_iter(files), &tools());
+    let told: Vec<_> = lines(&loaded).into_iter().filter(|line| !line.contains("D020")).collect();
+    assert_eq!(told, expected);
+    assert_eq!(names(&loaded).is_empty(), !expected.is_empty());
+}
+
+#[test]
+fn a_mark_before_the_text_is_accepted_and_has_no_width() {
+    check("\u{feff}{\"name\": \"p\", \"prompt\": \"x\"}", &[]);
+    check(
+        "\u{feff}{\"name\": \"p\", \"prompt\": 1}",
+        &["error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/p.json:1:15"],
+    );
+}
+
+#[test]
+fn only_strict_json_is_accepted() {
+    check("", &["error[D004]: this is not valid JSON: EOF while parsing a value at agents/prompts/p.json:1:1"]);
+    check(
+        "{\n  \"name\": \"p\", // the name\n  \"prompt\": \"x\"\n}",
+        &["error[D004]: this is not valid JSON: comments are not allowed at agents/prompts/p.json:2:16"],
+    );
+    check(
+        "{\n  \"name\": \"p\",\n  \"prompt\": \"x\",\n}",
+        &["error[D004]: this is not valid JSON: trailing commas are not allowed at agents/prompts/p.json:3:16"],
+    );
+    check(
+        "{\"name\": \"p\", \"prompt\": \"x\", \"prompt\": \"y\"}",
+        &["error[D004]: this is not valid JSON: the key `prompt` is in its object twice at agents/prompts/p.json:1:30"],
+    );
+    check("[]", &["error[D006]: a declaration must be an object, not an array at agents/prompts/p.json:1:1"]);
+}
+
+#[test]
+fn a_text_that_is_not_utf8_is_an_error_where_it_stops_being_it() {
+    check(
+        b"{\n\"\xc3\xa9\xff\": 1}",
+        &["error[D003]: the file is not UTF-8 text at agents/prompts/p.json:2:3; save it as UTF-8"],
+    );
+}
+
+#[test]
+fn the_size_of_a_file_has_a_limit() {
+    let text = |bytes: usize| {
+        let start = r#"{"name": "p", "prompt": "x"}"#;
+        start.to_owned() + &" ".repeat(bytes - start.len())
+    };
+    check(text(FILE_BYTES_MAX), &[]);
+    check(
+        text(FILE_BYTES_MAX + 1),
+        &[
+            "error[D002]: the file is larger than 8 MiB at agents/prompts/p.json; split it, or move what is not a declaration",
+        ],
+    );
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    check(
+        "[".repeat(100_000),
+        &["error[D004]: this is not valid JSON: EOF while parsing a list at agents/prompts/p.json:1:100000"],
+    );
+    check(
+        "[".repeat(100_000) + &"]".repeat(100_000),
+        &["error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:513"],
+    );
+    let schema = "{\"not\":".repeat(100_000) + "1" + &"}".repeat(100_000);
+    check(
+        format!(r#"{{"name": "p", "prompt": "x", "requiredSchema": {schema}}}"#),
+        &["error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:1834"],
+    );
+}
+
+#[test]
+fn a_name_from_a_file_is_shown_on_one_short_line() {
+    check(
+        format!(r#"{{"name": "p", "prompt": [{{"type": "include", "prompt": "\n{}"}}]}}"#, "x".repeat(5000)),
+        &[&format!(
+            "error[D012]: prompt `p` includes prompt `\\n{}…`, which is not declared at agents/prompts/p.json:1:46; did you mean `p`?",
+            "x".repeat(79)
+        )],
+    );
+}
+
+#[derive(Debug)]
+struct Locked;
+
+impl Files for Locked {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        if folder == "agents/agents" {
+            Ok(vec!["a.json".to_owned()])
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+    }
+
+    fn read(&self, _: &str) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_reported_and_stops_nothing() {
+    let loaded = load(&Locked, &tools());
+    assert_eq!(
+        lines(&loaded),
+        [
+            "error[D001]: `AGENTS.md` cannot be read: permission denied at AGENTS.md",
+            "error[D001]: `agents/agents/a.json` cannot be read: permission denied at agents/agents/a.json",
+            "error[D001]: `agents/prompts` cannot be read: permission denied at agents/prompts",
+        ]
+    );
+    assert!(loaded.team.agents.contains_key("lead"));
+}

@@ -1,0 +1,241 @@
+//! Anything that can happen to a thread, drawn at random: sense and nonsense in any order.
+
+use crate::actor::Actor;
+use crate::ledger::Ledger;
+use crate::team::parent;
+use entourage_engine::Input;
+use entourage_model::{
+    CallId, Ending, Ids, Item, Message, ModelAnswer, Outcome, Posted, ReplyTo, Role, RunId, ThreadId, Timestamp,
+    ToolCall, Usage,
+};
+use proptest::prelude::*;
+use std::ops::Range;
+
+/// One thing that happens. Numbers choose among what there is; where there is nothing, it is nonsense.
+#[derive(Clone, Debug)]
+pub(crate) enum Move {
+    /// A letter, and whether anybody looks at the mail now.
+    Letter(Written, bool),
+    Answer(ModelAnswer),
+    ModelFails,
+    ToolEnds(usize, Outcome),
+    Tick(u64),
+    Crash,
+    Breaks {
+        bury: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    Message,
+    Ask(Asker),
+    ChildEnds {
+        nth: usize,
+        outcome: Outcome,
+        quiet: bool,
+    },
+    ChildIsTerminated {
+        nth: usize,
+        tells_run: bool,
+    },
+    ChildReports(usize),
+    /// A letter that came before comes again.
+    Again(usize),
+    Cancel(usize),
+    Stop,
+    Terminate,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asker {
+    Nobody,
+    Parent,
+    ParentsCall,
+}
+
+/// Agents with everything that changes a decision, small enough that a few moves reach every limit.
+pub(crate) fn team() -> impl Strategy<Value = String> {
+    let flags = prop::collection::vec(any::<bool>(), 5);
+    let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&"], 0..5);
+    let thread =
+        prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
+    let limits = (1..4u32, 0..5u32, 0..6u32, 0..9u32, 1..6u32);
+    (flags, children, thread, limits).prop_map(|(flags, children, thread, (depth, live, left, steps, turns))| {
+        let word = |nth: usize, word: &'static str| if flags[nth] { word } else { "" };
+        let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
+        let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
+        format!(
+            "boss {dual} {kin} tools=look,find,put,pay,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {}
+             {thread}
+             limits depth={depth} children_live={live} left={left} run_seconds=100",
+            word(1, "on_text=go_on"),
+            word(2, "stop_tool=hand_over.answer"),
+            word(3, "session_stop=finish.summary session_fail=give_up session_status=report"),
+            word(4, "past_tools=no chat=no"),
+        )
+    })
+}
+
+pub(crate) fn moves() -> impl Strategy<Value = Vec<Move>> {
+    prop::collection::vec(one_move(), 1..60)
+}
+
+fn one_move() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        8 => (written(), prop::bool::weighted(0.8)).prop_map(|(letter, looked_at)| Move::Letter(letter, looked_at)),
+        6 => answer(call(), 0..4).prop_map(Move::Answer),
+        6 => (0..9usize, outcome()).prop_map(|(nth, outcome)| Move::ToolEnds(nth, outcome)),
+        1 => Just(Move::ModelFails),
+        1 => (0..150u64).prop_map(Move::Tick),
+        1 => Just(Move::Crash),
+        1 => any::<bool>().prop_map(|bury| Move::Breaks { bury }),
+    ]
+}
+
+fn written() -> impl Strategy<Value = Written> {
+    let asker = prop::sample::select(vec![Asker::Nobody, Asker::Parent, Asker::ParentsCall]);
+    prop_oneof![
+        2 => Just(Written::Message),
+        4 => asker.prop_map(Written::Ask),
+        6 => (0..9usize, outcome(), prop::bool::weighted(0.2))
+            .prop_map(|(nth, outcome, quiet)| Written::ChildEnds { nth, outcome, quiet }),
+        1 => (0..9usize, any::<bool>()).prop_map(|(nth, tells_run)| Written::ChildIsTerminated { nth, tells_run }),
+        1 => (0..9usize).prop_map(Written::ChildReports),
+        1 => (0..9usize).prop_map(Written::Again),
+        2 => (0..9usize).prop_map(Written::Cancel),
+        1 => Just(Written::Stop),
+        1 => prop::bool::weighted(0.2).prop_map(|end| if end { Written::Terminate } else { Written::Stop }),
+    ]
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop::sample::select(vec![Outcome::Done, Outcome::Done, Outcome::Failed, Outcome::Cancelled, Outcome::Unknown])
+}
+
+/// An answer with so many calls, whose ids may repeat.
+pub(crate) fn answer(
+    call: impl Strategy<Value = (String, String)>,
+    calls: Range<usize>,
+) -> impl Strategy<Value = ModelAnswer> {
+    let text = prop::sample::select(vec!["", "words", "other words"]);
+    let calls = prop::collection::vec((0..4u8, call), calls);
+    (text, calls).prop_map(|(text, calls)| ModelAnswer {
+        text: text.to_owned(),
+        calls: calls
+            .into_iter()
+            .map(|(id, (name, arguments))| ToolCall {
+                id: format!("k{id}").into(),
+                name: name.as_str().into(),
+                arguments,
+            })
+            .collect(),
+        usage: Usage::default(),
+    })
+}
+
+fn call() -> impl Strategy<Value = (String, String)> {
+    let tools = vec!["look", "find", "put", "pay", "finish", "give_up", "report", "hand_over", "fetch"];
+    let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":7}", "not JSON"];
+    let tool = (prop::sample::select(tools), prop::sample::select(arguments));
+    prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call()]
+}
+
+const REFERENCES: usize = 4;
+
+/// A call that drives children. `@N` in a reference stands for the thread's Nth child.
+pub(crate) fn child_call() -> impl Strategy<Value = (String, String)> {
+    let direct =
+        prop::sample::select(vec!["writer", "scout"]).prop_map(|name| (name, "{\"message\":\"go\"}".to_owned()));
+    let create = prop::sample::select(vec!["helper", "mate", "shy", "writer"]).prop_map(|agent| {
+        ("subagent_create", format!("{{\"agent\":\"{agent}\",\"message\":\"go\",\"name\":\"{agent}\"}}"))
+    });
+    let send = (0..REFERENCES)
+        .prop_map(|nth| ("subagent_message", format!("{{\"referenceId\":\"@{nth}\",\"message\":\"more\"}}")));
+    prop_oneof![direct, create, send].prop_map(|(name, arguments)| (name.to_owned(), arguments))
+}
+
+/// The answer with references of real children where it has `@N`.
+pub(crate) fn with_references(mut answer: ModelAnswer, actor: &Actor) -> ModelAnswer {
+    for call in &mut answer.calls {
+        for nth in 0..REFERENCES {
+            let Some(child) = nth_of(actor.state.children.keys(), nth) else { continue };
+            call.arguments = call.arguments.replace(&format!("@{nth}\""), &format!("{child}\""));
+        }
+    }
+    answer
+}
+
+pub(crate) fn input(drawn: Move, actor: &mut Actor, ledger: &mut Ledger) -> Option<Input> {
+    match drawn {
+        Move::Letter(written, looked_at) => {
+            let item = letter(&written, actor, ledger);
+            ledger.note(actor.post(item.clone()), item);
+            looked_at.then_some(Input::Mail)
+        }
+        Move::Answer(answer) => Some(Input::Answered(Ok(with_references(answer, actor)))),
+        Move::ModelFails => Some(Input::Answered(Err("no answer".to_owned()))),
+        Move::ToolEnds(nth, outcome) => {
+            let call = nth_of(actor.flights.tools.iter().cloned(), nth).unwrap_or_else(|| CallId::from("k1"));
+            Some(Input::ToolEnded { call, outcome, text: "result".to_owned() })
+        }
+        Move::Tick(seconds) => {
+            actor.pass_time(seconds);
+            Some(Input::Tick)
+        }
+        Move::Crash => Some(Input::Resumed),
+        Move::Breaks { bury } => Some(Input::Broke { reason: "a bug".to_owned(), bury }),
+    }
+}
+
+fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
+    let stranger = Ids::new(Timestamp(0), 99).thread();
+    let child = |nth: usize| nth_of(actor.state.children.keys().copied(), nth).unwrap_or(stranger);
+    match written {
+        Written::Message => Item::Message(Posted::plain(message("a word"))),
+        Written::Ask(asker) => Item::Message(ledger.ask(*asker)),
+        Written::ChildEnds { nth, outcome, quiet } => {
+            let (child, run) = nth_of(runs(actor), *nth).unwrap_or((stranger, RunId::from("unknown")));
+            Item::ChildEnded { child, run, call: None, ending: ending(*outcome), quiet: *quiet }
+        }
+        Written::ChildIsTerminated { nth, tells_run } => {
+            let child = child(*nth);
+            let run = runs(actor).into_iter().find(|(thread, _)| *thread == child).map(|(_, run)| run);
+            Item::ChildTerminated { child, run: run.filter(|_| *tells_run), call: None }
+        }
+        Written::ChildReports(nth) => Item::ChildReported { child: child(*nth), status: "busy".to_owned() },
+        Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
+        Written::Cancel(nth) => Item::Cancel { run: ledger.own_run(*nth) },
+        Written::Stop => Item::Stop,
+        Written::Terminate => Item::Terminate,
+    }
+}
+
+/// Every run that a child has not ended.
+pub(crate) fn runs(actor: &Actor) -> Vec<(ThreadId, RunId)> {
+    let children = actor.state.children.iter();
+    children.flat_map(|(thread, child)| child.runs.iter().map(|(run, _)| (*thread, run.clone()))).collect()
+}
+
+pub(crate) fn ending(outcome: Outcome) -> Ending {
+    Ending { outcome, text: "an ending".to_owned(), attachments: Vec::new(), limit: None }
+}
+
+pub(crate) fn message(text: &str) -> Message {
+    Message::new(Ids::new(Timestamp(0), 3).message(), Role::User, text, Timestamp(0))
+}
+
+/// The message of a run of this number.
+pub(crate) fn request(number: usize, asker: Asker) -> Posted {
+    let reply_to = match asker {
+        Asker::Nobody => None,
+        Asker::Parent => Some(ReplyTo { thread: parent(), call: None }),
+        Asker::ParentsCall => Some(ReplyTo { thread: parent(), call: Some(format!("p{number}").into()) }),
+    };
+    Posted { message: message("a request"), run: Some(format!("r{number}").into()), reply_to, delivers: None }
+}
+
+fn nth_of<T>(some: impl IntoIterator<Item = T>, nth: usize) -> Option<T> {
+    let mut some: Vec<T> = some.into_iter().collect();
+    if some.is_empty() { None } else { Some(some.swap_remove(nth % some.len())) }
+}

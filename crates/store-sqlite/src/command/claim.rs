@@ -1,0 +1,69 @@
+//! Taking up what is ready or due, longest waiting first.
+
+use super::Command;
+use super::line::{RawClaim, waiting};
+use crate::column::{digest, limit, thread_id, time, unsigned};
+use crate::session::Session;
+use entourage_model::{NodeId, ThreadId, Timestamp};
+use entourage_store::{Lease, StoreError};
+
+#[derive(Debug)]
+pub(crate) struct TakeUp {
+    pub(crate) node: NodeId,
+    pub(crate) max: usize,
+}
+
+impl Command for TakeUp {
+    type Answer = Result<Vec<RawClaim>, StoreError>;
+
+    fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Self::Answer> {
+        let alive = "SELECT 1 FROM nodes WHERE id = ?1 AND dead = 0";
+        if session.one(alive, [self.node.as_bytes()], |_| Ok(()))?.is_none() {
+            return Ok(Err(StoreError::NodeDead));
+        }
+        let claims = self.candidates(session)?.into_iter().map(|(_, id)| self.take_up(session, id));
+        claims.collect::<rusqlite::Result<_>>().map(Ok)
+    }
+}
+
+impl TakeUp {
+    fn candidates(&self, session: &Session<'_>) -> rusqlite::Result<Vec<(Timestamp, ThreadId)>> {
+        let max = limit(self.max);
+        let mut found = session.all(
+            "SELECT ready_at, id FROM threads INDEXED BY threads_ready WHERE status = 1
+             ORDER BY ready_at, id LIMIT ?1",
+            [max],
+            |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
+        )?;
+        found.extend(session.all(
+            "SELECT wake_at, id FROM threads INDEXED BY threads_wake
+             WHERE wake_at IS NOT NULL AND owner IS NULL AND status <> 1 AND wake_at <= ?1
+             ORDER BY wake_at, id LIMIT ?2",
+            [session.now.0, max],
+            |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
+        )?);
+        found.sort_unstable();
+        found.truncate(self.max);
+        Ok(found)
+    }
+
+    fn take_up(&self, session: &Session<'_>, thread: ThreadId) -> rusqlite::Result<RawClaim> {
+        let claim = session.one(
+            "UPDATE threads SET status = 2, owner = ?2, epoch = epoch + 1, attempts = attempts + 1 WHERE id = ?1
+             RETURNING epoch, attempts, seq, root, bundle",
+            (thread.as_bytes(), self.node.as_bytes()),
+            |row| {
+                Ok(RawClaim {
+                    lease: Lease { thread, node: self.node, epoch: unsigned(row, 0)? },
+                    attempts: row.get(1)?,
+                    seq: unsigned(row, 2)?,
+                    root: thread_id(row, 3)?,
+                    bundle: digest(row, 4)?,
+                    lines: Vec::new(),
+                })
+            },
+        )?;
+        let claim = claim.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        Ok(RawClaim { lines: waiting(session, thread)?, ..claim })
+    }
+}

@@ -1,0 +1,36 @@
+//! The SQLite store keeps the contract.
+
+use async_trait::async_trait;
+use entourage_store::Store;
+use entourage_store::contract::{HandClock, Subject};
+use entourage_store_sqlite::{Options, SqliteStore};
+use std::time::Duration;
+use tempfile::TempDir;
+
+struct OnDisk {
+    clock: HandClock,
+    store: SqliteStore,
+    /// Removed with everything in it when the case is over.
+    _folder: TempDir,
+}
+
+async fn make() -> OnDisk {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let clock = HandClock::new();
+    let options = Options { clock: clock.clock(), ..Options::default() };
+    let store = SqliteStore::open_with(folder.path(), options).expect("a fresh folder");
+    OnDisk { clock, store, _folder: folder }
+}
+
+#[async_trait]
+impl Subject for OnDisk {
+    fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+entourage_store::contract!(make);

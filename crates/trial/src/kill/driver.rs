@@ -1,0 +1,263 @@
+//! The driver: it sends, it kills, it remembers what was acknowledged.
+
+use super::brain;
+use crate::checker::{self, Witnessed};
+use entourage_testkit::{FakeModel, Recording, Request};
+use crate::node::{Answer, Command};
+use anyhow::Context as _;
+use entourage_model::ThreadId;
+use entourage_store::Store as _;
+use entourage_store_sqlite::SqliteStore;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+
+/// How long the last node may take to bring everything to rest.
+const REST: Duration = Duration::from_secs(150);
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The program to be killed.
+    pub node: PathBuf,
+    pub rounds: usize,
+    pub roots: usize,
+}
+
+/// What happened, in numbers, and what must not have.
+#[derive(Debug, Serialize)]
+pub struct Killed {
+    pub rounds: usize,
+    pub acknowledged: usize,
+    pub sent_again: usize,
+    pub threads: usize,
+    pub events: usize,
+    pub effects: usize,
+    pub outcomes_unknown: usize,
+    pub seconds: f64,
+    pub violations: Vec<String>,
+}
+
+struct Node {
+    process: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+struct Driver {
+    settings: Settings,
+    folder: tempfile::TempDir,
+    model: FakeModel,
+    roots: Vec<ThreadId>,
+    /// Sent and not acknowledged: to be sent again with the same key.
+    open: Vec<(ThreadId, String)>,
+    acknowledged: Vec<(ThreadId, String)>,
+    sent_again: usize,
+    sent: usize,
+}
+
+/// Plays all rounds and checks what is left.
+pub async fn run(settings: Settings) -> anyhow::Result<Killed> {
+    let began = Instant::now();
+    let folder = tempfile::tempdir()?;
+    let model = FakeModel::start_with(|request: &Request| brain::reply(request), Recording::Off).await;
+    let mut driver = Driver {
+        settings,
+        folder,
+        model,
+        roots: Vec::new(),
+        open: Vec::new(),
+        acknowledged: Vec::new(),
+        sent_again: 0,
+        sent: 0,
+    };
+    driver.make_roots().await?;
+    for _ in 0..driver.settings.rounds {
+        driver.round().await?;
+    }
+    driver.rest().await?;
+    driver.judge(began).await
+}
+
+impl Driver {
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.folder.path().join("ledger")
+    }
+
+    fn start(&self) -> anyhow::Result<Node> {
+        let mut process = command(&self.settings.node)
+            .arg("--data")
+            .arg(self.data())
+            .args(["--model-url", self.model.url()])
+            .arg("--ledger")
+            .arg(self.ledger())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("{} does not start", self.settings.node.display()))?;
+        let input = process.stdin.take().context("no standard input")?;
+        let output = process.stdout.take().context("no standard output")?;
+        Ok(Node { process, input, output: BufReader::new(output).lines() })
+    }
+
+    async fn make_roots(&mut self) -> anyhow::Result<()> {
+        let mut node = self.start()?;
+        for number in 0..self.settings.roots {
+            node.tell(&Command::Create { number }).await?;
+        }
+        while self.roots.len() < self.settings.roots {
+            if let Answer::Created { thread, .. } = node.hear().await?.context("the node ended")? {
+                self.roots.push(thread);
+            }
+        }
+        node.kill().await
+    }
+
+    /// One life of a node: it gets messages as fast as it takes them, until it is killed.
+    async fn round(&mut self) -> anyhow::Result<()> {
+        let mut node = self.start()?;
+        let life = Duration::from_millis(fastrand::u64(5..400));
+        let over = tokio::time::sleep(life);
+        tokio::pin!(over);
+        for (thread, text) in self.open.clone() {
+            self.sent_again += 1;
+            node.tell(&Command::Send { thread, text }).await?;
+        }
+        let mut pace = tokio::time::interval(Duration::from_millis(8));
+        loop {
+            tokio::select! {
+                () = &mut over => break,
+                answer = node.hear() => self.note(answer?.context("the node ended by itself")?),
+                _ = pace.tick() => self.send_one(&mut node).await?,
+            }
+        }
+        node.kill().await?;
+        // What it had said before it died counts.
+        while let Some(answer) = node.hear().await? {
+            self.note(answer);
+        }
+        Ok(())
+    }
+
+    async fn send_one(&mut self, node: &mut Node) -> anyhow::Result<()> {
+        let root = fastrand::usize(..self.roots.len());
+        let kind = ["say", "job", "bgd"][fastrand::usize(..3)];
+        let text = format!("{kind}-{root}-{}", self.sent);
+        self.sent += 1;
+        self.open.push((self.roots[root], text.clone()));
+        node.tell(&Command::Send { thread: self.roots[root], text }).await
+    }
+
+    fn note(&mut self, answer: Answer) {
+        let Answer::Sent { text } = answer else { return };
+        if let Some(place) = self.open.iter().position(|(_, open)| *open == text) {
+            self.acknowledged.push(self.open.remove(place));
+        }
+    }
+
+    /// The last node is left alone until everything is done.
+    async fn rest(&mut self) -> anyhow::Result<()> {
+        let mut node = self.start()?;
+        for (thread, text) in self.open.clone() {
+            node.tell(&Command::Send { thread, text }).await?;
+        }
+        let quiet = async {
+            while !self.open.is_empty() {
+                self.note(node.hear().await?.context("the node ended by itself")?);
+            }
+            node.tell(&Command::Rest { roots: self.roots.clone() }).await?;
+            while !matches!(node.hear().await?.context("the node ended by itself")?, Answer::AtRest) {}
+            anyhow::Ok(())
+        };
+        tokio::time::timeout(REST, quiet).await.context("the trees never come to rest")??;
+        drop(node.input);
+        node.process.wait().await?;
+        Ok(())
+    }
+
+    async fn judge(self, began: Instant) -> anyhow::Result<Killed> {
+        let store = SqliteStore::open(&self.data())?;
+        let dump = checker::dump(&store).await?;
+        let effects = lines(&self.ledger())?;
+        let witnessed = Witnessed { acknowledged: self.acknowledged, effects, at_rest: true };
+        let mut violations = checker::check(&dump, &witnessed);
+        violations.extend(store.check().await?.iter().map(ToString::to_string));
+        violations.extend(missing_results(&dump, &witnessed));
+        let events = dump.journals.values().map(Vec::len).sum();
+        Ok(Killed {
+            rounds: self.settings.rounds,
+            acknowledged: witnessed.acknowledged.len(),
+            sent_again: self.sent_again,
+            threads: dump.threads.len(),
+            events,
+            effects: witnessed.effects.len(),
+            outcomes_unknown: checker::unknown_outcomes(&dump),
+            seconds: began.elapsed().as_secs_f64(),
+            violations,
+        })
+    }
+}
+
+/// Every job that was sent has its result in its root's transcript.
+fn missing_results(dump: &checker::Dump, witnessed: &Witnessed) -> Vec<String> {
+    let said: BTreeSet<(ThreadId, &str)> = dump
+        .journals
+        .iter()
+        .flat_map(|(thread, journal)| journal.iter().filter_map(|stored| Some((*thread, stored.event.message()?))))
+        .flat_map(|(thread, message)| message.content.split_whitespace().map(move |word| (thread, word)))
+        .collect();
+    let jobs = witnessed.acknowledged.iter().filter(|(_, text)| !text.starts_with("say-"));
+    jobs.filter(|(thread, text)| !said.contains(&(*thread, text.as_str())))
+        .map(|(thread, text)| format!("{thread}: nothing came of `{text}`"))
+        .collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one door for processes of this crate")]
+fn command(program: &Path) -> tokio::process::Command {
+    tokio::process::Command::new(program)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the driver's own ledger")]
+fn lines(ledger: &Path) -> anyhow::Result<Vec<String>> {
+    match std::fs::read_to_string(ledger) {
+        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+impl Node {
+    async fn tell(&mut self, command: &Command) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(command)?;
+        line.push(b'\n');
+        // A node that has just been killed takes nothing; what it did not acknowledge is sent again.
+        _ = self.input.write_all(&line).await;
+        Ok(())
+    }
+
+    /// Nothing once the node is gone.
+    async fn hear(&mut self) -> anyhow::Result<Option<Answer>> {
+        match self.output.next_line().await? {
+            // A line that was cut by the kill is no answer.
+            Some(line) => match serde_json::from_str(&line) {
+                Ok(answer) => Ok(Some(answer)),
+                Err(_) => Ok(None),
+            },
+            None => Ok(None),
+        }
+    }
+
+    async fn kill(&mut self) -> anyhow::Result<()> {
+        self.process.start_kill()?;
+        self.process.wait().await?;
+        Ok(())
+    }
+}

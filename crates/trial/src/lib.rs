@@ -1,0 +1,8 @@
+//! The whole program on trial: killed at random instants, loaded with children, and checked afterwards.
+//!
+//! Test-only, like `testkit`, and apart from it because it stands on everything else.
+
+pub mod checker;
+pub mod fanout;
+pub mod kill;
+pub mod node;
