@@ -121,7 +121,7 @@ impl Live {
             let is_last = page.len() < PAGE;
             for stored in page {
                 self.position = stored.position;
-                let step = self.picture.apply(&stored, store.now());
+                let step = self.picture.apply(stored.thread, &stored.event, store.now());
                 self.tell(step);
             }
             if is_last {

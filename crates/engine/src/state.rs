@@ -108,6 +108,14 @@ impl ThreadState {
         })
     }
 
+    /// The state after a whole journal; nothing if it does not begin with the beginning.
+    pub fn fold<'e>(events: impl IntoIterator<Item = &'e Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let mut state = Self::born(events.next()?)?;
+        events.for_each(|event| crate::apply(&mut state, event));
+        Some(state)
+    }
+
     pub fn id(&self) -> ThreadId {
         self.started.thread
     }

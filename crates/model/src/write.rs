@@ -34,6 +34,8 @@ pub struct NewThread {
     pub events: Vec<Event>,
     pub items: Vec<Item>,
     pub run: Option<NewRun>,
+    /// It has something to do at once; otherwise it rests until somebody writes.
+    pub at_work: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,4 +46,6 @@ pub struct NewRun {
     pub parent: Option<ThreadId>,
     pub agent: Name,
     pub request: String,
+    /// It is worked on from the start, and never pending.
+    pub begun: bool,
 }

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 const ATTEMPTS_MAX: u32 = 5;
 
 /// How long a decision may wait for the next one, if nobody waits for it: both then become durable at once.
-const HOLD: Duration = Duration::from_millis(10);
+const HOLD: Duration = Duration::from_millis(50);
 
 /// How long a thread rests after the store could not take its decision.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -176,14 +176,16 @@ impl Actor {
         bell: Arc<Notify>,
     ) -> Result<Self, RuntimeError> {
         let thread = lease.thread;
-        let kept = claim.as_ref().and_then(|claim| inner.cache.take(thread, claim.seq));
+        let (kept, lines) = match claim {
+            Some(claim) => {
+                let kept = inner.cache.take(thread, claim.seq);
+                (kept.or_else(|| ThreadState::fold(claim.journal?.iter())), claim.lines)
+            }
+            None => (None, inner.store.lines(thread, 0).await?),
+        };
         let state = match kept {
             Some(state) => state,
             None => inner.fold(thread).await?.ok_or(RuntimeError::NoThread(thread))?,
-        };
-        let lines = match claim {
-            Some(claim) => claim.lines,
-            None => inner.store.lines(thread, 0).await?,
         };
         let mut actor = Self {
             team: inner.teams.load(state.started.bundle).await?,

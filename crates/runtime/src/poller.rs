@@ -54,7 +54,7 @@ async fn take_ready(inner: &Arc<Inner>, root: Option<ThreadId>) -> bool {
     }
     inner.overflow.store(false, Ordering::Release);
     let batch = free.min(BATCH);
-    match inner.store.claim(inner.node, batch).await {
+    match inner.store.claim(inner.node, batch, root).await {
         Ok(claims) => {
             let full = claims.len() == batch;
             inner.take_up(claims, &[]);

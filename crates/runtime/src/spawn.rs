@@ -2,11 +2,12 @@
 
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{
-    Attachment, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus, Started,
-    Team, ThreadId,
+    Attachment, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus, Side,
+    Started, Team, ThreadId,
 };
 use entourage_store::{FileRow, NewLine};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A root thread to be made.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ impl Runtime {
         let mut ids = Ids::new(now, fastrand::u64(..));
         let thread = ids.thread();
         let asked = root.message.map(|message| self.first_run(&mut ids, thread, &root.agent, message)).transpose()?;
-        let (run, item) = asked.unzip();
+        let (run, posted) = asked.unzip();
         let started = Started {
             thread,
             agent: root.agent.clone(),
@@ -73,6 +74,13 @@ impl Runtime {
             user_id: root.user_id.clone(),
             at: now,
         };
+        let mut events = vec![Event::Started(started)];
+        if let Some(posted) = posted {
+            // Born at work: the first message need not pass through the queue.
+            let deadline = now.after(Duration::from_secs(inner.limits.run_seconds));
+            events.push(Event::SessionStarted { deadline, acting: Side::A });
+            events.push(Event::Posted(Box::new(posted)));
+        }
         let new = NewThread {
             id: thread,
             parent: None,
@@ -82,11 +90,12 @@ impl Runtime {
             bundle,
             user_id: root.user_id,
             tags: root.tags,
-            events: vec![Event::Started(started)],
-            items: item.into_iter().collect(),
+            events,
+            items: Vec::new(),
+            at_work: run.is_some(),
             run: run.clone(),
         };
-        let claim = (inner.has_room() && !new.items.is_empty()).then_some(inner.node);
+        let claim = (new.at_work && inner.has_room()).then_some(inner.node);
         let claim = inner.store.create(new, claim).await?;
         for file in root.files {
             inner.store.put_file(thread, file).await?;
@@ -101,13 +110,13 @@ impl Runtime {
         thread: ThreadId,
         agent: &Name,
         outgoing: Outgoing,
-    ) -> Result<(NewRun, Item), RuntimeError> {
+    ) -> Result<(NewRun, Posted), RuntimeError> {
         let id = ids.run();
         let request = outgoing.content.clone();
         let message = self.message(ids, outgoing)?;
-        let run = NewRun { id: id.clone(), thread, parent: None, agent: agent.clone(), request };
+        let run = NewRun { id: id.clone(), thread, parent: None, agent: agent.clone(), request, begun: true };
         let posted = Posted { run: Some(id), ..Posted::plain(message) };
-        Ok((run, Item::Message(posted)))
+        Ok((run, posted))
     }
 
     fn message(&self, ids: &mut Ids, outgoing: Outgoing) -> Result<Message, RuntimeError> {

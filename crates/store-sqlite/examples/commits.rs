@@ -153,6 +153,7 @@ fn new_thread(seed: u64, parent: Option<ThreadId>) -> NewThread {
         events: vec![Event::Started(started)],
         items: vec![Item::Message(Posted::plain(message(seed, 200)))],
         run: None,
+        at_work: true,
     }
 }
 

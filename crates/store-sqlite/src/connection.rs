@@ -4,7 +4,7 @@ use crate::fault::store_error;
 use crate::folder::Folder;
 use entourage_model::Timestamp;
 use entourage_store::StoreError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
@@ -33,7 +33,11 @@ pub(crate) fn open_writer(folder: &Folder, now: Timestamp) -> Result<Connection,
     let connection = Connection::open_with_flags(&path, flags).map_err(sqlite)?;
     check_header(&connection)?;
     set_up(&connection, "PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;").map_err(sqlite)?;
-    take_back(&connection, now).map_err(sqlite)?;
+    match take_back(&connection, now).map_err(sqlite) {
+        // Who only wants to read may; the sweep does the rest once there is room again.
+        Err(StoreError::Full) => tracing::warn!("the disk is full: threads of earlier processes stay as they are"),
+        done => done?,
+    }
     connection.execute_batch("PRAGMA synchronous = FULL").map_err(sqlite)?;
     Ok(connection)
 }
@@ -84,12 +88,13 @@ fn set_up(connection: &Connection, own: &str) -> rusqlite::Result<()> {
 /// Nothing is flushed: if this is lost, the next opening does it again. It always writes, so that the head of a new
 /// write-ahead log is there already and is flushed with the first commit, not before it by a flush of its own.
 fn take_back(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    connection.execute(
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    transaction.execute(
         "UPDATE threads INDEXED BY threads_owner SET status = 1, epoch = epoch + 1, owner = NULL, ready_at = ?1
          WHERE owner IS NOT NULL",
         [now.0],
     )?;
-    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('opened_at', ?1)", [now.0])?;
-    connection.execute_batch("DELETE FROM nodes; COMMIT")
+    transaction.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('opened_at', ?1)", [now.0])?;
+    transaction.execute("DELETE FROM nodes", [])?;
+    transaction.commit()
 }

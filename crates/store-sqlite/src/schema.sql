@@ -48,6 +48,7 @@ CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   thread   BLOB NOT NULL,
   seq      INTEGER NOT NULL,
+  epoch    INTEGER NOT NULL,
   v        INTEGER NOT NULL,
   body     BLOB NOT NULL
 ) STRICT;

@@ -40,17 +40,22 @@ impl<'w> Session<'w> {
         self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
     }
 
-    /// Appends events behind the first `seq` of a thread.
-    pub(crate) fn append(&mut self, thread: ThreadId, seq: u64, events: &[Vec<u8>]) -> rusqlite::Result<()> {
+    /// Appends events behind the first `seq` of a thread, written under `epoch`.
+    pub(crate) fn append(
+        &mut self,
+        thread: ThreadId,
+        (seq, epoch): (u64, u64),
+        events: &[Vec<u8>],
+    ) -> rusqlite::Result<()> {
         if events.is_empty() {
             return Ok(());
         }
-        let mut insert = self
-            .connection
-            .prepare_cached("INSERT INTO events (position, thread, seq, v, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let sql = "INSERT INTO events (position, thread, seq, epoch, v, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut insert = self.connection.prepare_cached(sql)?;
+        let epoch = signed(epoch);
         for (seq, event) in (seq + 1..).zip(events) {
             self.position += 1;
-            insert.execute((signed(self.position), thread.as_bytes(), signed(seq), JOURNAL_VERSION, event))?;
+            insert.execute((signed(self.position), thread.as_bytes(), signed(seq), epoch, JOURNAL_VERSION, event))?;
         }
         Ok(())
     }

@@ -85,8 +85,8 @@ impl Store for SqliteStore {
     }
 
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError> {
-        let (thread, items) = EncodedThread::new(thread)?;
-        let taken = claim.map(|node| thread.claim(node, items));
+        let (thread, born) = EncodedThread::new(thread)?;
+        let taken = claim.map(|node| thread.claim(node, born));
         self.writer.write(Create { thread, claim }).await?;
         Ok(taken)
     }
@@ -103,8 +103,8 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn claim(&self, node: NodeId, max: usize) -> Result<Vec<Claim>, StoreError> {
-        let claims: Vec<RawClaim> = self.writer.write(claim::TakeUp { node, max }).await??;
+    async fn claim(&self, node: NodeId, max: usize, root: Option<ThreadId>) -> Result<Vec<Claim>, StoreError> {
+        let claims: Vec<RawClaim> = self.writer.write(claim::TakeUp { node, max, root }).await??;
         claims.into_iter().map(|claim| claim.decode([])).collect()
     }
 

@@ -72,8 +72,8 @@ impl Store for MemoryStore {
         self.tables()?.enqueue(to, line, claim, self.clock.now())
     }
 
-    async fn claim(&self, node: NodeId, max: usize) -> Result<Vec<Claim>, StoreError> {
-        self.tables()?.claim(node, max, self.clock.now())
+    async fn claim(&self, node: NodeId, max: usize, root: Option<ThreadId>) -> Result<Vec<Claim>, StoreError> {
+        self.tables()?.claim(node, max, root, self.clock.now())
     }
 
     async fn commit(&self, lease: Lease, commit: Commit) -> Result<Committed, CommitError> {

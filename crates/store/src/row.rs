@@ -26,6 +26,8 @@ pub struct Claim {
     pub bundle: Digest,
     /// Everything that waits in its queue, in order.
     pub lines: Vec<QueueLine>,
+    /// The whole journal of a thread that was just made: nobody needs to read it back.
+    pub journal: Option<Vec<Event>>,
 }
 
 /// One line of a thread's queue. Lines of one thread are numbered from 1 without gaps.
@@ -104,6 +106,8 @@ pub struct StoredEvent {
     pub thread: ThreadId,
     pub seq: u64,
     pub position: u64,
+    /// Of the lease under which it was written; 0 for the events that a thread was made with.
+    pub epoch: u64,
     pub event: Event,
 }
 

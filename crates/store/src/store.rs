@@ -58,6 +58,9 @@ pub enum EnqueueError {
 /// Durable threads. Every method is atomic; what has returned `Ok` survives the process, at any instant.
 ///
 /// Times are the store's own clock: the clocks of nodes are never compared.
+///
+/// Dropping a future does not take back what it asked for. A claim in an answer that nobody waited for is held by a
+/// node that does not know it, until that node dies: ask for claims where nothing cancels the asking.
 #[async_trait]
 pub trait Store: Debug + Send + Sync + 'static {
     /// Announces a process. Its id must never have been used before.
@@ -66,18 +69,22 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Says that the node lives. `NodeDead` means that others have taken its threads: drop everything.
     async fn heartbeat(&self, node: NodeId) -> Result<(), StoreError>;
 
-    /// Makes the threads of dead nodes `ready` again; returns how many. Repeating it changes nothing.
+    /// Makes the threads of dead nodes, and of nodes that were never registered, `ready` again; returns how many.
+    /// Repeating it changes nothing.
     async fn sweep(&self) -> Result<usize, StoreError>;
 
-    /// Makes a root thread, `ready`, or held by `claim` at once. A blob for its bundle must exist.
+    /// Makes a root thread: held by `claim` at once, or else `ready` if it has something to do, or `idle`. A blob for its bundle must exist. A thread that
+    /// exists already is `Unavailable`, and nothing is written.
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError>;
 
-    /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction.
+    /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction. A key that was
+    /// used before is answered first, whatever has become of the thread since.
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError>;
 
     /// Takes up at most `max` threads that are `ready` or whose time has come, longest waiting first.
-    /// Attempts are counted here, before anything runs.
-    async fn claim(&self, node: NodeId, max: usize) -> Result<Vec<Claim>, StoreError>;
+    /// Attempts are counted here, before anything runs. A node that is not registered, or dead, gets `NodeDead`.
+    /// With `root`, only threads of that tree.
+    async fn claim(&self, node: NodeId, max: usize, root: Option<ThreadId>) -> Result<Vec<Claim>, StoreError>;
 
     /// Appends a decision. Only the holder of the newest epoch can; an unknown outcome is read back inside.
     async fn commit(&self, lease: Lease, commit: Commit) -> Result<Committed, CommitError>;
@@ -96,6 +103,7 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, StoreError>;
 
+    /// Newest first, by id.
     async fn threads(&self, filter: &ThreadFilter, page: Page<ThreadId>) -> Result<Vec<ThreadRow>, StoreError>;
 
     /// Removes a thread with everything below it; returns the removed ids. A missing one is a no-op.
@@ -103,6 +111,7 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRow>, StoreError>;
 
+    /// Newest first, by the time they were made, then by id. Nothing lies behind a run that does not exist.
     async fn runs(&self, filter: &RunFilter, page: Page<RunId>) -> Result<Vec<RunRow>, StoreError>;
 
     /// Notes that a run is to be cancelled. The caller then queues the cancel; an ended or missing run is a no-op.
@@ -116,7 +125,7 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     async fn blob(&self, digest: Digest) -> Result<Option<Blob>, StoreError>;
 
-    /// Points a path of a thread's file system at a blob that exists.
+    /// Points a path of a thread's file system at a blob. A missing thread or blob is `Unavailable`.
     async fn put_file(&self, thread: ThreadId, file: FileRow) -> Result<(), StoreError>;
 
     async fn files(&self, thread: ThreadId) -> Result<Vec<FileRow>, StoreError>;
@@ -124,6 +133,7 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Returns whether there was such a file.
     async fn delete_file(&self, thread: ThreadId, path: &str) -> Result<bool, StoreError>;
 
+    /// In the order of their burial.
     async fn dead_letters(&self, thread: Option<ThreadId>) -> Result<Vec<DeadLetter>, StoreError>;
 
     /// When the next parked thread wants to be taken up, if any does.

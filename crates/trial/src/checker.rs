@@ -2,7 +2,7 @@
 //!
 //! It reads a whole store and what the outside saw (acknowledged messages, effects) and lists every violation.
 
-use entourage_engine::{ThreadState, apply};
+use entourage_engine::ThreadState;
 use entourage_model::{Event, MessageId, Outcome, Role, RunId, RunStatus, ThreadId, Timestamp, Usage, Wait};
 use entourage_store::{Page, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,7 @@ impl Violations {
         self.0.push(what);
     }
 
-    /// Numbers without gaps, positions that only grow, and counters that equal the fold.
+    /// Numbers without gaps, positions and epochs that only grow, and counters that equal the fold.
     fn journal(&mut self, row: &ThreadRow, journal: &[StoredEvent]) {
         for (place, event) in journal.iter().enumerate() {
             if event.seq != place as u64 + 1 {
@@ -106,13 +106,12 @@ impl Violations {
                 break;
             }
         }
-        if journal.windows(2).any(|pair| pair[0].position >= pair[1].position) {
-            self.add(format!("{}: positions go back", row.id));
+        if journal.windows(2).any(|pair| pair[0].position >= pair[1].position || pair[0].epoch > pair[1].epoch) {
+            self.add(format!("{}: positions or epochs go back", row.id));
         }
-        let Some(mut state) = journal.first().and_then(|first| ThreadState::born(&first.event)) else {
+        let Some(state) = ThreadState::fold(journal.iter().map(|stored| &stored.event)) else {
             return self.add(format!("{}: the journal has no beginning", row.id));
         };
-        journal[1..].iter().for_each(|stored| apply(&mut state, &stored.event));
         if state.seq != row.seq {
             self.add(format!("{}: the row counts {} events, the journal has {}", row.id, row.seq, state.seq));
         }

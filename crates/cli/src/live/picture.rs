@@ -1,7 +1,6 @@
 //! What a tree of threads is doing, folded from its journal and from what is just happening.
 
 use entourage_model::{CallId, Event, Name, Outcome, SessionEnd, ThreadId, Timestamp, ToolCall};
-use entourage_store::StoredEvent;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -54,19 +53,18 @@ pub(crate) enum Step {
 impl Picture {
     /// Folds one event in. Events of a thread come in order; a child's first one may come before or after its parent
     /// tells of it.
-    pub(crate) fn apply(&mut self, stored: &StoredEvent, now: Timestamp) -> Option<Step> {
-        let thread = stored.thread;
-        if let Event::Started(started) = &stored.event {
+    pub(crate) fn apply(&mut self, thread: ThreadId, event: &Event, now: Timestamp) -> Option<Step> {
+        if let Event::Started(started) = event {
             self.add(thread, started.parent, &started.agent, started.at);
             return None;
         }
-        if let Event::ChildStarted(link) = &stored.event {
+        if let Event::ChildStarted(link) = event {
             self.add(link.thread, Some(thread), &link.agent, link.at);
             let child = self.nodes.get_mut(&link.thread)?;
             child.given_name.clone_from(&link.given_name);
             return None;
         }
-        self.nodes.get_mut(&thread)?.apply(thread, &stored.event, now)
+        self.nodes.get_mut(&thread)?.apply(thread, event, now)
     }
 
     fn add(&mut self, thread: ThreadId, parent: Option<ThreadId>, agent: &Name, at: Timestamp) {

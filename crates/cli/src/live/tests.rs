@@ -6,7 +6,6 @@ use entourage_model::{
     ChildLink, Communication, Digest, Ending, Event, Ids, Message, Rest, Role, RunId, SessionEnd, Side, Started,
     Timestamp, ToolCall, Usage, Wait,
 };
-use entourage_store::StoredEvent;
 
 const NOW: Timestamp = Timestamp(10_000_000);
 
@@ -22,13 +21,13 @@ impl Stage {
         let mut ids = Ids::new(Timestamp(0), 1);
         let threads: Vec<_> = (0..=count).map(|_| ids.thread()).collect();
         let mut stage = Self { picture: Picture::default(), threads };
-        stage.happen(0, stage.started("lead", None));
+        stage.happen(0, &stage.started("lead", None));
         for child in 1..=count {
-            stage.happen(0, stage.child_started(child));
-            stage.happen(child, stage.started("child", Some(stage.threads[0])));
+            stage.happen(0, &stage.child_started(child));
+            stage.happen(child, &stage.started("child", Some(stage.threads[0])));
         }
         for thread in 0..=count {
-            stage.happen(thread, Event::SessionStarted { deadline: NOW, acting: Side::A });
+            stage.happen(thread, &Event::SessionStarted { deadline: NOW, acting: Side::A });
         }
         stage
     }
@@ -63,9 +62,8 @@ impl Stage {
         }))
     }
 
-    fn happen(&mut self, thread: usize, event: Event) -> Option<Step> {
-        let stored = StoredEvent { thread: self.threads[thread], seq: 0, position: 0, event };
-        self.picture.apply(&stored, NOW)
+    fn happen(&mut self, thread: usize, event: &Event) -> Option<Step> {
+        self.picture.apply(self.threads[thread], event, NOW)
     }
 
     fn answer(&mut self, thread: usize, tools: &[&str]) -> Option<Step> {
@@ -77,12 +75,12 @@ impl Stage {
         };
         message.tool_calls = tools.iter().enumerate().map(call).collect();
         let usage = Usage { input_tokens: 30, output_tokens: 4, steps: 1 };
-        self.happen(thread, Event::Answered { message: Box::new(message), usage })
+        self.happen(thread, &Event::Answered { message: Box::new(message), usage })
     }
 
     fn end(&mut self, thread: usize, outcome: Outcome, text: &str) {
         let ending = Ending { outcome, text: text.to_owned(), attachments: Vec::new(), limit: None };
-        self.happen(thread, Event::SessionEnded(Box::new(SessionEnd { ending, rest: Rest::Done })));
+        self.happen(thread, &Event::SessionEnded(Box::new(SessionEnd { ending, rest: Rest::Done })));
     }
 
     #[track_caller]

@@ -6,9 +6,10 @@ use crate::dialect::standard::{self, Refusal, Wish};
 use crate::state::{CallState, Child};
 use entourage_model::{
     CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread, Outcome, Posted,
-    ReplyTo, Role, RunId, Started, ThreadId, ToolCall, Wait, Write,
+    ReplyTo, Role, RunId, Side, Started, ThreadId, ToolCall, Wait, Write,
 };
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// What comes back from a child at the end of a run.
 pub(super) struct Return {
@@ -105,8 +106,12 @@ impl Desk<'_> {
             user_id: me.user_id.clone(),
             at: self.now,
         };
-        let run = self.new_run(link.thread, &link.run, link.agent.clone(), &message);
+        let run = NewRun { begun: true, ..self.new_run(link.thread, &link.run, link.agent.clone(), &message) };
         let posted = self.posted(message, &link.run, &link.wait);
+        let begun = Event::SessionStarted {
+            deadline: self.now.after(Duration::from_secs(self.world.limits.run_seconds)),
+            acting: started.receives.unwrap_or(Side::A),
+        };
         NewThread {
             id: link.thread,
             parent: started.parent,
@@ -116,14 +121,15 @@ impl Desk<'_> {
             bundle: started.bundle,
             user_id: started.user_id.clone(),
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
-            events: vec![Event::Started(started)],
-            items: vec![Item::Message(posted)],
+            events: vec![Event::Started(started), begun, Event::Posted(Box::new(posted))],
+            items: Vec::new(),
             run: Some(run),
+            at_work: true,
         }
     }
 
     fn new_run(&self, thread: ThreadId, run: &RunId, agent: entourage_model::Name, request: &str) -> NewRun {
-        NewRun { id: run.clone(), thread, parent: Some(self.state.id()), agent, request: request.to_owned() }
+        NewRun { id: run.clone(), thread, parent: Some(self.state.id()), agent, request: request.to_owned(), begun: false }
     }
 
     fn posted(&mut self, message: String, run: &RunId, wait: &Wait) -> Posted {

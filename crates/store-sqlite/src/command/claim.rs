@@ -11,6 +11,8 @@ use entourage_store::{Lease, StoreError};
 pub(crate) struct TakeUp {
     pub(crate) node: NodeId,
     pub(crate) max: usize,
+    /// Only of this tree.
+    pub(crate) root: Option<ThreadId>,
 }
 
 impl Command for TakeUp {
@@ -29,17 +31,18 @@ impl Command for TakeUp {
 impl TakeUp {
     fn candidates(&self, session: &Session<'_>) -> rusqlite::Result<Vec<(Timestamp, ThreadId)>> {
         let max = limit(self.max);
+        let root = self.root.as_ref().map(ThreadId::as_bytes);
         let mut found = session.all(
-            "SELECT ready_at, id FROM threads INDEXED BY threads_ready WHERE status = 1
-             ORDER BY ready_at, id LIMIT ?1",
-            [max],
+            "SELECT ready_at, id FROM threads INDEXED BY threads_ready
+             WHERE status = 1 AND (?2 IS NULL OR root = ?2) ORDER BY ready_at, id LIMIT ?1",
+            (max, root),
             |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
         )?;
         found.extend(session.all(
             "SELECT wake_at, id FROM threads INDEXED BY threads_wake
              WHERE wake_at IS NOT NULL AND owner IS NULL AND status <> 1 AND wake_at <= ?1
-             ORDER BY wake_at, id LIMIT ?2",
-            [session.now.0, max],
+               AND (?3 IS NULL OR root = ?3) ORDER BY wake_at, id LIMIT ?2",
+            (session.now.0, max, root),
             |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
         )?);
         found.sort_unstable();

@@ -90,7 +90,7 @@ impl Command for Append {
             return Ok(Err(CommitError::TreeFull { left }));
         }
         let before = session.position;
-        session.append(self.lease.thread, self.seq, &self.events)?;
+        session.append(self.lease.thread, (self.seq, self.lease.epoch), &self.events)?;
         self.take_lines(session)?;
         let mut effects = Vec::with_capacity(self.writes.len());
         let mut held = Vec::new();

@@ -4,7 +4,7 @@ use super::{Command, line, run};
 use crate::body::{EncodedItem, encode_events, encode_tags};
 use crate::column::{signed, thread_code};
 use crate::session::Session;
-use entourage_model::{Item, NewThread, NodeId, ThreadId, ThreadStatus};
+use entourage_model::{Event, Item, NewThread, NodeId, ThreadId, ThreadStatus};
 use entourage_store::{Claim, Lease, QueueLine, StoreError};
 
 /// A new thread ready to be bound.
@@ -16,24 +16,33 @@ pub(crate) struct EncodedThread {
     items: Vec<EncodedItem>,
 }
 
+/// What a new thread begins with.
+#[derive(Debug)]
+pub(crate) struct Born {
+    journal: Vec<Event>,
+    items: Vec<Item>,
+}
+
 impl EncodedThread {
-    /// The items stay with the caller, who makes the claim out of them.
-    pub(crate) fn new(mut new: NewThread) -> Result<(Self, Vec<Item>), StoreError> {
-        let events = encode_events(&std::mem::take(&mut new.events))?;
+    /// Events and items stay with the caller, who makes the claim out of them.
+    pub(crate) fn new(mut new: NewThread) -> Result<(Self, Born), StoreError> {
+        let journal = std::mem::take(&mut new.events);
+        let events = encode_events(&journal)?;
         let items = std::mem::take(&mut new.items);
         let encoded = items.iter().map(EncodedItem::new).collect::<Result<_, _>>()?;
-        Ok((Self { tags: encode_tags(&new.tags), new, events, items: encoded }, items))
+        Ok((Self { tags: encode_tags(&new.tags), new, events, items: encoded }, Born { journal, items }))
     }
 
     /// What whoever takes it up at once holds: nothing of it need be read back.
-    pub(crate) fn claim(&self, node: NodeId, items: Vec<Item>) -> Claim {
+    pub(crate) fn claim(&self, node: NodeId, born: Born) -> Claim {
         Claim {
             lease: Lease { thread: self.new.id, node, epoch: 1 },
             attempts: 1,
             seq: self.events.len() as u64,
             root: self.new.root,
             bundle: self.new.bundle,
-            lines: (1..).zip(items).map(|(number, item)| QueueLine { number, item }).collect(),
+            lines: (1..).zip(born.items).map(|(number, item)| QueueLine { number, item }).collect(),
+            journal: Some(born.journal),
         }
     }
 
@@ -43,7 +52,7 @@ impl EncodedThread {
 
     pub(crate) fn insert(&self, session: &mut Session<'_>, claim: Option<NodeId>) -> rusqlite::Result<()> {
         self.insert_row(session, claim)?;
-        session.append(self.new.id, 0, &self.events)?;
+        session.append(self.new.id, (0, 0), &self.events)?;
         for (number, item) in (1..).zip(&self.items) {
             line::insert(session, self.new.id, number, item)?;
         }
@@ -55,7 +64,11 @@ impl EncodedThread {
 
     fn insert_row(&self, session: &Session<'_>, claim: Option<NodeId>) -> rusqlite::Result<()> {
         let new = &self.new;
-        let status = if claim.is_some() { ThreadStatus::Running } else { ThreadStatus::Ready };
+        let status = match claim {
+            Some(_) => ThreadStatus::Running,
+            None if new.at_work => ThreadStatus::Ready,
+            None => ThreadStatus::Idle,
+        };
         let taken = u32::from(claim.is_some());
         session.execute(
             "INSERT INTO threads (id, epoch, owner, seq, last_line, status, attempts, wake_at, terminated_at, root,

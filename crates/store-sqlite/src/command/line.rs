@@ -38,7 +38,7 @@ impl RawClaim {
         let mut lines = self.lines.iter().map(RawLine::decode).collect::<Result<Vec<_>, _>>()?;
         lines.extend(newest);
         let Self { lease, attempts, seq, root, bundle, .. } = self;
-        Ok(Claim { lease, attempts, seq, root, bundle, lines })
+        Ok(Claim { lease, attempts, seq, root, bundle, lines, journal: None })
     }
 }
 

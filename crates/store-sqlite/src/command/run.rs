@@ -10,8 +10,8 @@ use entourage_store::{RunEnd, RunRow};
 /// One that exists already is left alone.
 pub(crate) fn insert(session: &Session<'_>, new: &NewRun) -> rusqlite::Result<()> {
     session.execute(
-        "INSERT INTO runs (id, thread, parent, status, cancel_requested, created_at, agent, request)
-         VALUES (?1, ?2, ?3, 0, 0, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO runs (id, thread, parent, status, cancel_requested, created_at, agent, request, started_at)
+         VALUES (?1, ?2, ?3, ?7, 0, ?4, ?5, ?6, iif(?7, ?4, NULL)) ON CONFLICT (id) DO NOTHING",
         (
             new.id.as_str(),
             new.thread.as_bytes(),
@@ -19,6 +19,7 @@ pub(crate) fn insert(session: &Session<'_>, new: &NewRun) -> rusqlite::Result<()
             session.now.0,
             new.agent.as_str(),
             &new.request,
+            new.begun,
         ),
     )?;
     Ok(())

@@ -25,7 +25,7 @@ pub(crate) fn of_thread(
     rows: usize,
 ) -> Result<Vec<StoredEvent>, Fault> {
     let mut query = connection.prepare_cached(
-        "SELECT thread, seq, position, v, body FROM events WHERE thread = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT thread, seq, position, epoch, v, body FROM events WHERE thread = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
     events(&mut query, params![thread.as_bytes(), signed(after), limit(rows)])
 }
@@ -41,10 +41,10 @@ pub(crate) fn of_tree(
     let mut last = connection.prepare_cached("SELECT ifnull(max(position), 0) FROM events")?;
     let behind = last.query_row([], |row| row.get::<_, i64>(0))?.saturating_sub(signed(after));
     let mut query = connection.prepare_cached(if behind <= SCAN_MAX {
-        "SELECT thread, seq, position, v, body FROM events NOT INDEXED
+        "SELECT thread, seq, position, epoch, v, body FROM events NOT INDEXED
          WHERE position > ?2 AND thread IN (SELECT id FROM threads WHERE root = ?1) ORDER BY position LIMIT ?3"
     } else {
-        "SELECT thread, seq, position, v, body FROM events WHERE position IN (
+        "SELECT thread, seq, position, epoch, v, body FROM events WHERE position IN (
            SELECT e.position FROM threads t CROSS JOIN events e INDEXED BY events_thread ON e.thread = t.id
            WHERE t.root = ?1 AND e.position > ?2 ORDER BY e.position LIMIT ?3)
          ORDER BY position"
@@ -57,7 +57,8 @@ fn events(query: &mut Statement<'_>, params: impl rusqlite::Params) -> Result<Ve
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (thread, seq, position) = (thread_id(row, 0)?, unsigned(row, 1)?, unsigned(row, 2)?);
-        found.push(StoredEvent { thread, seq, position, event: RawBody::read(row, 3)?.event()? });
+        let (epoch, event) = (unsigned(row, 3)?, RawBody::read(row, 4)?.event()?);
+        found.push(StoredEvent { thread, seq, position, epoch, event });
     }
     Ok(found)
 }

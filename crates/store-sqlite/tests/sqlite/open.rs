@@ -94,7 +94,7 @@ async fn what_an_earlier_process_held_is_ready_at_once() {
     assert!(matches!(store.heartbeat(held.lease.node).await, Err(StoreError::NodeDead)), "nodes are never used again");
     assert_eq!(store.sweep().await.expect("it can be swept"), 0);
     let node = world.node(&store, 2).await;
-    let claims = store.claim(node, 10).await.expect("a living node may claim");
+    let claims = store.claim(node, 10, None).await.expect("a living node may claim");
     assert_eq!((claims[0].attempts, &claims[0].lines), (2, &held.lines));
 }
 

@@ -73,7 +73,9 @@ pub(crate) fn new_thread(seed: u64) -> NewThread {
             parent: None,
             agent: "worker".into(),
             request: "work".to_owned(),
+            begun: false,
         }),
+        at_work: true,
     }
 }
 

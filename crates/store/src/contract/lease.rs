@@ -38,8 +38,8 @@ pub async fn claims_are_made_longest_waiting_first(mut world: World) {
     let third = ready(&mut world).await;
     world.advance(SECOND).await;
     world.store().release(held.lease).await.expect("it is held");
-    assert_eq!(threads(&world.store().claim(node, 2).await.expect("it may")), [first, second]);
-    assert_eq!(threads(&world.store().claim(node, 0).await.expect("it may")), []);
+    assert_eq!(threads(&world.store().claim(node, 2, None).await.expect("it may")), [first, second]);
+    assert_eq!(threads(&world.store().claim(node, 0, None).await.expect("it may")), []);
     assert_eq!(threads(&world.claim_all(node).await), [third, held.lease.thread]);
     assert_eq!(threads(&world.claim_all(node).await), []);
 }

@@ -11,7 +11,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 pub async fn a_node_that_was_never_registered_is_dead(mut world: World) {
     let stranger = world.stranger();
     assert!(matches!(world.store().heartbeat(stranger).await, Err(StoreError::NodeDead)));
-    assert!(matches!(world.store().claim(stranger, 1).await, Err(StoreError::NodeDead)));
+    assert!(matches!(world.store().claim(stranger, 1, None).await, Err(StoreError::NodeDead)));
 }
 
 pub async fn a_heartbeat_keeps_a_node_alive(mut world: World) {
@@ -32,7 +32,7 @@ pub async fn a_dead_node_stays_dead_and_claims_nothing(mut world: World) {
     world.advance(NODE_LIFE + MOMENT).await;
     world.store().sweep().await.expect("it can be swept");
     assert!(matches!(world.store().heartbeat(node).await, Err(StoreError::NodeDead)));
-    assert!(matches!(world.store().claim(node, 1).await, Err(StoreError::NodeDead)));
+    assert!(matches!(world.store().claim(node, 1, None).await, Err(StoreError::NodeDead)));
     let other = world.node().await;
     assert_eq!(world.claim_all(other).await.len(), 1);
 }

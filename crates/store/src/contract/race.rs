@@ -16,7 +16,7 @@ pub async fn concurrent_claims_take_each_thread_once(mut world: World) {
         world.create(new, None).await;
     }
     let store = world.store();
-    let rounds = nodes.iter().flat_map(|&node| (0..4).map(move |_| store.claim(node, 3)));
+    let rounds = nodes.iter().flat_map(|&node| (0..4).map(move |_| store.claim(node, 3, None)));
     let claims = join_all(rounds).await.into_iter().flat_map(|claims| claims.expect("a living node may claim"));
     let taken: Vec<_> = claims.map(|claim| claim.lease.thread).collect();
     let distinct: BTreeSet<_> = taken.iter().copied().collect();

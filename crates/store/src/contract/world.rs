@@ -75,7 +75,7 @@ impl World {
     }
 
     pub(super) fn new_run(&mut self, thread: ThreadId) -> NewRun {
-        NewRun { id: self.ids.run(), thread, parent: None, agent: "worker".into(), request: "work".to_owned() }
+        NewRun { id: self.ids.run(), thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun: false }
     }
 
     /// A root thread that `node` holds.
@@ -117,7 +117,7 @@ impl World {
     }
 
     pub(super) async fn claim_all(&self, node: NodeId) -> Vec<Claim> {
-        self.store().claim(node, 1000).await.expect("a living node may claim")
+        self.store().claim(node, 1000, None).await.expect("a living node may claim")
     }
 
     pub(super) async fn row(&self, id: ThreadId) -> ThreadRow {
@@ -164,6 +164,7 @@ pub(super) fn new_thread(id: ThreadId, parent: Option<ThreadId>, root: ThreadId)
         events: vec![Event::Started(started)],
         items: Vec::new(),
         run: None,
+        at_work: true,
     }
 }
 

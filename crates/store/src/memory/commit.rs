@@ -37,7 +37,7 @@ impl Tables {
         let root = self.guard(lease, &commit)?;
         let spawned = self.make_room(root, &commit)?;
         let before = self.position;
-        self.append(lease.thread, std::mem::take(&mut commit.events));
+        self.append(lease.thread, lease.epoch, std::mem::take(&mut commit.events));
         if let Some(root) = self.threads.get_mut(&root) {
             root.below += spawned;
         }

@@ -5,7 +5,7 @@ use crate::row::StoredEvent;
 use entourage_model::{Event, ThreadId};
 
 impl Tables {
-    pub(super) fn append(&mut self, id: ThreadId, events: Vec<Event>) {
+    pub(super) fn append(&mut self, id: ThreadId, epoch: u64, events: Vec<Event>) {
         let Some(thread) = self.threads.get_mut(&id) else { return };
         for event in events {
             self.position += 1;
@@ -13,7 +13,7 @@ impl Tables {
             if let Event::Terminated { at } = event {
                 thread.row.terminated_at = Some(at);
             }
-            thread.journal.push(Entry { position: self.position, event });
+            thread.journal.push(Entry { position: self.position, epoch, event });
         }
     }
 
@@ -36,6 +36,7 @@ fn stored(thread: &Thread) -> impl Iterator<Item = StoredEvent> {
         thread: thread.row.id,
         seq,
         position: entry.position,
+        epoch: entry.epoch,
         event: entry.event.clone(),
     })
 }

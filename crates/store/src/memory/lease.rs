@@ -6,12 +6,19 @@ use crate::store::StoreError;
 use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp};
 
 impl Tables {
-    pub(super) fn claim(&mut self, node: NodeId, max: usize, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
+    pub(super) fn claim(
+        &mut self,
+        node: NodeId,
+        max: usize,
+        root: Option<ThreadId>,
+        now: Timestamp,
+    ) -> Result<Vec<Claim>, StoreError> {
         if self.nodes.get(&node).is_none_or(|node| node.dead) {
             return Err(StoreError::NodeDead);
         }
+        let threads = self.threads.values().filter(|thread| root.is_none_or(|root| thread.row.root == root));
         let mut waiting: Vec<(Timestamp, ThreadId)> =
-            self.threads.values().filter_map(|thread| Some((waiting_since(thread, now)?, thread.row.id))).collect();
+            threads.filter_map(|thread| Some((waiting_since(thread, now)?, thread.row.id))).collect();
         waiting.sort_unstable();
         waiting.truncate(max);
         Ok(waiting.iter().filter_map(|(_, id)| Some(self.threads.get_mut(id)?.take_up(node))).collect())

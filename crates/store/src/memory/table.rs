@@ -44,6 +44,7 @@ pub(super) struct Thread {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) position: u64,
+    pub(super) epoch: u64,
     pub(super) event: Event,
 }
 
@@ -91,6 +92,7 @@ impl Thread {
             root: self.row.root,
             bundle: self.row.bundle,
             lines: self.lines(),
+            journal: None,
         }
     }
 }

@@ -32,7 +32,7 @@ impl Tables {
             depth: new.depth,
             agent: new.agent,
             bundle: new.bundle,
-            status: ThreadStatus::Ready,
+            status: if new.at_work { ThreadStatus::Ready } else { ThreadStatus::Idle },
             user_id: new.user_id,
             tags: new.tags,
             created_at: now,
@@ -55,12 +55,12 @@ impl Tables {
             files: BTreeMap::new(),
         };
         self.threads.insert(id, thread);
-        self.append(id, new.events);
+        self.append(id, 0, new.events.clone());
         let thread = self.threads.get_mut(&id)?;
         for item in new.items {
             thread.queue_line(item);
         }
-        claim.map(|node| thread.take_up(node))
+        claim.map(|node| Claim { journal: Some(new.events), ..thread.take_up(node) })
     }
 
     pub(super) fn list_threads(&self, filter: &ThreadFilter, page: Page<ThreadId>) -> Vec<ThreadRow> {

@@ -95,6 +95,7 @@ fn parked(number: usize) -> NewThread {
         events: vec![Event::Started(started)],
         items: Vec::new(),
         run: None,
+        at_work: false,
     }
 }
 

@@ -44,8 +44,8 @@ pub(crate) fn encode(lease: Lease, commit: Commit) -> Result<(Append, Vec<Kept>)
 fn encode_write(lease: Lease, write: Write) -> Result<(EncodedWrite, Kept), StoreError> {
     Ok(match write {
         Write::Spawn(child) => {
-            let (child, items) = EncodedThread::new(*child)?;
-            let claim = child.claim(lease.node, items);
+            let (child, born) = EncodedThread::new(*child)?;
+            let claim = child.claim(lease.node, born);
             (EncodedWrite::Spawn(Box::new(child)), Kept::Child(claim))
         }
         Write::Deliver { to, item } => {

@@ -159,7 +159,7 @@ impl<'s> Player<'s> {
     async fn claim(&mut self, node: usize) -> Result<(), String> {
         let Some(node) = pick(&self.nodes, node).copied() else { return Ok(()) };
         let ask = async |store: &dyn Store| {
-            Ok(store.claim(node, usize::MAX).await.map(view::claims).map_err(|dead| view::word(&dead)))
+            Ok(store.claim(node, usize::MAX, None).await.map(view::claims).map_err(|dead| view::word(&dead)))
         };
         let claimed = self.both(ask).await?;
         self.claims.extend(claimed.unwrap_or_default());
@@ -278,7 +278,7 @@ impl<'s> Player<'s> {
     fn new_run(&mut self, thread: ThreadId) -> NewRun {
         let id = self.ids.run();
         self.runs.push(id.clone());
-        NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned() }
+        NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun: false }
     }
 }
 
