@@ -65,7 +65,11 @@ impl Project {
         })
     }
 
+    /// A pipe or a device is refused before it is opened: nobody may ever write to it.
     fn read_beneath(&self, path: &str) -> io::Result<Vec<u8>> {
+        if !self.dir.metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
         bounded(self.dir.open(path)?, FILE_BYTES_MAX)
     }
 }

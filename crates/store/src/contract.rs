@@ -132,6 +132,8 @@ macro_rules! contract {
             delivery: a_delivery_behind_its_own_termination_is_dropped
             spawn: a_new_thread_has_events_lines_and_run
             spawn: a_thread_exists_once
+            spawn: a_new_thread_brings_its_journal_when_it_is_claimed
+            spawn: a_thread_without_work_rests_until_somebody_writes
             spawn: a_spawned_thread_is_claimed_with_its_lines
             spawn: a_spawned_thread_is_ready_without_a_claim
             spawn: a_claim_holds_lines_delivered_later_in_its_commit
@@ -153,6 +155,7 @@ macro_rules! contract {
             queue: a_run_is_written_with_its_line
             lease: claims_are_made_longest_waiting_first
             lease: a_claimed_thread_is_not_claimed_again
+            lease: claims_can_be_kept_to_one_tree
             lease: a_claim_holds_what_the_thread_needs
             lease: attempts_are_counted_at_claim_and_reset_at_commit
             lease: a_released_thread_is_ready_with_its_attempts
@@ -165,6 +168,7 @@ macro_rules! contract {
             node: threads_of_a_dead_node_are_swept_once
             node: a_zombie_cannot_commit_after_the_sweep
             run: a_run_goes_from_pending_to_running_to_done
+            run: a_run_that_has_begun_is_never_pending
             run: a_terminal_run_never_changes
             run: a_failed_run_says_why
             run: a_run_done_at_a_limit_names_it
@@ -176,6 +180,7 @@ macro_rules! contract {
             listing: runs_come_newest_first_in_pages
             listing: run_filters_combine
             listing: a_journal_is_read_in_pages
+            listing: events_name_the_epoch_that_they_were_written_under
             listing: a_tree_journal_is_in_order_of_position
             listing: positions_are_never_given_twice
             file: blobs_are_kept_under_their_digest

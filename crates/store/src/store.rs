@@ -73,8 +73,8 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Repeating it changes nothing.
     async fn sweep(&self) -> Result<usize, StoreError>;
 
-    /// Makes a root thread: held by `claim` at once, or else `ready` if it has something to do, or `idle`. A blob for its bundle must exist. A thread that
-    /// exists already is `Unavailable`, and nothing is written.
+    /// Makes a root thread: held by `claim` at once, or else `ready` if it has something to do, or `idle`. A blob for
+    /// its bundle must exist. A thread that exists already is `Unavailable`, and nothing is written.
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError>;
 
     /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction. A key that was

@@ -8,11 +8,24 @@ use tokio::time::Instant;
 /// The most that a wait for everybody is spread out, so that not all come back at once.
 const SPREAD_MAX: Duration = Duration::from_secs(5);
 
+/// How many requests begin at once before the gate opens wider. A fast model serves any number of callers over few
+/// connections; a slow one gets more of them, twice as many each time that somebody had to wait.
+const WIDTH_FIRST: usize = 64;
+const PATIENCE: Duration = Duration::from_millis(250);
+
 /// Shared by every call to one provider with one key.
 pub(super) struct Limiter {
-    slots: Option<Semaphore>,
+    slots: Semaphore,
+    width: Mutex<Width>,
+    width_max: usize,
     /// Moved only forward, by whoever was told to wait.
     closed_until: Mutex<Option<Instant>>,
+}
+
+/// How many may be in flight now, and since when.
+struct Width {
+    slots: usize,
+    since: Instant,
 }
 
 /// Leave to make one request; dropping it lets the next one in.
@@ -23,8 +36,14 @@ pub(super) struct Slot<'a> {
 impl Limiter {
     /// Without a maximum any number may be in flight.
     pub(super) fn new(concurrency_max: Option<usize>) -> Self {
-        let slots = concurrency_max.map(|max| Semaphore::new(max.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { slots, closed_until: Mutex::new(None) }
+        let width_max = concurrency_max.unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
+        let slots = WIDTH_FIRST.min(width_max);
+        Self {
+            slots: Semaphore::new(slots),
+            width: Mutex::new(Width { slots, since: Instant::now() }),
+            width_max,
+            closed_until: Mutex::new(None),
+        }
     }
 
     /// Waits for the gate to be open and a slot to be free. Slots are given in the order of asking.
@@ -34,14 +53,35 @@ impl Limiter {
                 let spread = (wait / 2).min(SPREAD_MAX);
                 tokio::time::sleep(wait + spread.mul_f64(fastrand::f64())).await;
             }
-            let permit = match &self.slots {
-                // The semaphore is never closed, so there is always a permit.
-                Some(slots) => slots.acquire().await.ok(),
-                None => None,
-            };
+            let permit = self.acquire().await;
             if self.closed_for().is_none() {
                 return Slot { _permit: permit };
             }
+        }
+    }
+
+    async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
+        if let Ok(permit) = self.slots.try_acquire() {
+            return Some(permit);
+        }
+        let acquire = self.slots.acquire();
+        tokio::pin!(acquire);
+        loop {
+            tokio::select! {
+                // The semaphore is never closed, so there is always a permit.
+                permit = &mut acquire => return permit.ok(),
+                () = tokio::time::sleep(PATIENCE) => self.widen(),
+            }
+        }
+    }
+
+    /// Doubles the gate's width, once for all who have been waiting.
+    fn widen(&self) {
+        let mut width = self.width.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = width.slots.min(self.width_max - width.slots);
+        if more > 0 && width.since.elapsed() >= PATIENCE {
+            self.slots.add_permits(more);
+            *width = Width { slots: width.slots + more, since: Instant::now() };
         }
     }
 
@@ -82,7 +122,7 @@ mod tests {
         limiter.close_for(Duration::from_secs(10));
         let start = Instant::now();
         let enter = async || {
-            limiter.enter().await;
+            let _slot = limiter.enter().await;
             start.elapsed().as_millis()
         };
         let mut moments = futures::future::join_all((0..100).map(|_| enter())).await;
@@ -100,10 +140,22 @@ mod tests {
         assert!(limiter.enter().now_or_never().is_some());
     }
 
-    #[tokio::test]
-    async fn without_a_maximum_nobody_waits() {
+    #[tokio::test(start_paused = true)]
+    async fn without_a_maximum_the_gate_opens_wider_until_all_are_in() {
         let limiter = Limiter::new(None);
-        let slots = futures::future::join_all((0..1000).map(|_| limiter.enter())).now_or_never();
-        assert_eq!(slots.map(|slots| slots.len()), Some(1000));
+        let start = Instant::now();
+        let first = futures::future::join_all((0..WIDTH_FIRST).map(|_| limiter.enter())).now_or_never();
+        assert_eq!(first.as_ref().map(Vec::len), Some(WIDTH_FIRST));
+        let slots = futures::future::join_all((0..1000).map(|_| limiter.enter())).await;
+        assert_eq!(slots.len(), 1000);
+        assert!(start.elapsed() < 8 * PATIENCE, "{:?}", start.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_maximum_is_never_passed() {
+        let limiter = Limiter::new(Some(100));
+        let enter = |_| tokio::time::timeout(Duration::from_secs(5), limiter.enter());
+        let entered = futures::future::join_all((0..200).map(enter)).await;
+        assert_eq!(entered.iter().filter(|entered| entered.is_ok()).count(), 100);
     }
 }

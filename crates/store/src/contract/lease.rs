@@ -3,7 +3,7 @@
 use super::world::{World, blank, numbered, texts};
 use crate::row::{Claim, Commit, Lease};
 use crate::store::CommitError;
-use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp};
+use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp, Write};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -50,6 +50,21 @@ pub async fn a_claimed_thread_is_not_claimed_again(mut world: World) {
     assert_eq!(threads(&world.claim_all(node).await), [thread]);
     assert_eq!(world.claim_all(other).await, []);
     assert_eq!(world.claim_all(node).await, []);
+}
+
+pub async fn claims_can_be_kept_to_one_tree(mut world: World) {
+    let node = world.node().await;
+    let root = world.held(node).await;
+    let child = world.child_of(&root);
+    let due = Some(world.store().now());
+    let spawn = vec![Write::Spawn(Box::new(child.clone()))];
+    let commit = Commit { writes: spawn, status: ThreadStatus::Waiting, wake_at: due, ..blank(&root) };
+    world.commit(&root, commit).await;
+    let other = ready(&mut world).await;
+    let mut ours = threads(&world.store().claim(node, 10, Some(root.root)).await.expect("it may"));
+    ours.sort_unstable();
+    assert_eq!(ours, [root.lease.thread, child.id]);
+    assert_eq!(threads(&world.claim_all(node).await), [other]);
 }
 
 pub async fn a_claim_holds_what_the_thread_needs(mut world: World) {

@@ -142,6 +142,19 @@ pub async fn a_journal_is_read_in_pages(mut world: World) {
     assert_eq!((page[0].thread, &page[0].event), (thread, &event("2")));
 }
 
+pub async fn events_name_the_epoch_that_they_were_written_under(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    world.commit(&claim, Commit { events: vec![event("a")], ..blank(&claim) }).await;
+    world.store().release(claim.lease).await.expect("it is held");
+    let again = world.claim_all(node).await.remove(0);
+    world.commit(&again, Commit { events: vec![event("b")], ..blank(&again) }).await;
+    let journal = world.store().journal(claim.lease.thread, 0, 9).await.expect("it can be read");
+    let epochs: Vec<u64> = journal.iter().map(|event| event.epoch).collect();
+    assert_eq!(epochs, [0, claim.lease.epoch, again.lease.epoch]);
+    assert_eq!(world.store().tree_journal(claim.root, 0, 9).await.expect("it can be read"), journal);
+}
+
 pub async fn a_tree_journal_is_in_order_of_position(mut world: World) {
     let node = world.node().await;
     let root = world.held(node).await;

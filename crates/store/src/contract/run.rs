@@ -36,6 +36,15 @@ pub async fn a_run_goes_from_pending_to_running_to_done(mut world: World) {
     assert!(row.ended_at > row.started_at);
 }
 
+pub async fn a_run_that_has_begun_is_never_pending(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    let run = NewRun { begun: true, ..world.new_run(claim.lease.thread) };
+    write(&world, &claim, vec![Write::NewRun(run.clone())]).await;
+    let row = world.run(&run.id).await;
+    assert_eq!((row.status, row.started_at), (RunStatus::Running, Some(row.created_at)));
+}
+
 pub async fn a_terminal_run_never_changes(mut world: World) {
     for outcome in [Outcome::Done, Outcome::Failed, Outcome::Cancelled, Outcome::Unknown] {
         let (claim, run) = held_with_run(&mut world).await;

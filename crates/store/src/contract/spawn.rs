@@ -47,6 +47,29 @@ pub async fn a_thread_exists_once(mut world: World) {
     world.commit(&claim, blank(&claim)).await;
 }
 
+pub async fn a_new_thread_brings_its_journal_when_it_is_claimed(mut world: World) {
+    let node = world.node().await;
+    let new = world.root();
+    let root = world.create(new.clone(), Some(node)).await.expect("a claim was asked for");
+    assert_eq!(root.journal.as_ref(), Some(&new.events));
+    let child = world.child_of(&root);
+    let commit = Commit { writes: spawns([&child]), claim: true, ..blank(&root) };
+    let claim = world.commit(&root, commit).await.claims.remove(0);
+    assert_eq!(claim.journal, Some(child.events));
+    world.store().release(claim.lease).await.expect("it is held");
+    assert_eq!(world.claim_all(node).await[0].journal, None, "an older one is read by whoever wants it");
+}
+
+pub async fn a_thread_without_work_rests_until_somebody_writes(mut world: World) {
+    let node = world.node().await;
+    let new = NewThread { at_work: false, ..world.root() };
+    world.create(new.clone(), None).await;
+    assert_eq!(world.row(new.id).await.status, ThreadStatus::Idle);
+    assert_eq!(world.claim_all(node).await, []);
+    world.enqueue(new.id, "work").await;
+    assert_eq!(texts(&world.claim_all(node).await[0].lines), numbered(&[(1, "work")]));
+}
+
 pub async fn a_spawned_thread_is_claimed_with_its_lines(mut world: World) {
     let node = world.node().await;
     let parent = world.held(node).await;

@@ -75,7 +75,14 @@ impl World {
     }
 
     pub(super) fn new_run(&mut self, thread: ThreadId) -> NewRun {
-        NewRun { id: self.ids.run(), thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun: false }
+        NewRun {
+            id: self.ids.run(),
+            thread,
+            parent: None,
+            agent: "worker".into(),
+            request: "work".to_owned(),
+            begun: false,
+        }
     }
 
     /// A root thread that `node` holds.

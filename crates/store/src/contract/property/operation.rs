@@ -9,7 +9,7 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 pub(super) enum Operation {
     Create { items: usize, run: bool, claim: bool },
     Enqueue(Enqueue),
-    Claim { node: usize },
+    Claim { node: usize, tree: Option<usize> },
     Commit(Box<Commit>),
     Release { lease: usize },
     Register,
@@ -73,7 +73,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         3 => (0..3_usize, any::<bool>(), any::<bool>())
             .prop_map(|(items, run, claim)| Operation::Create { items, run, claim }),
         6 => enqueue().prop_map(Operation::Enqueue),
-        4 => number().prop_map(|node| Operation::Claim { node }),
+        4 => (number(), option::of(number())).prop_map(|(node, tree)| Operation::Claim { node, tree }),
         12 => commit().prop_map(|commit| Operation::Commit(Box::new(commit))),
         2 => number().prop_map(|lease| Operation::Release { lease }),
         1 => Just(Operation::Register),

@@ -51,7 +51,7 @@ impl<'s> Player<'s> {
         match operation {
             Operation::Create { items, run, claim } => self.create(items, run, claim).await?,
             Operation::Enqueue(enqueue) => self.enqueue(enqueue).await?,
-            Operation::Claim { node } => self.claim(node).await?,
+            Operation::Claim { node, tree } => self.claim(node, tree).await?,
             Operation::Commit(commit) => self.commit(*commit).await?,
             Operation::Release { lease } => {
                 let Some(lease) = pick(&self.claims, lease).map(|claim| claim.lease) else { return Ok(()) };
@@ -156,10 +156,11 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    async fn claim(&mut self, node: usize) -> Result<(), String> {
+    async fn claim(&mut self, node: usize, tree: Option<usize>) -> Result<(), String> {
         let Some(node) = pick(&self.nodes, node).copied() else { return Ok(()) };
+        let root = tree.and_then(|thread| pick(&self.threads, thread)).map(|thread| thread.1);
         let ask = async |store: &dyn Store| {
-            Ok(store.claim(node, usize::MAX, None).await.map(view::claims).map_err(|dead| view::word(&dead)))
+            Ok(store.claim(node, usize::MAX, root).await.map(view::claims).map_err(|dead| view::word(&dead)))
         };
         let claimed = self.both(ask).await?;
         self.claims.extend(claimed.unwrap_or_default());
@@ -272,13 +273,15 @@ impl<'s> Player<'s> {
         self.threads.push((id, root));
         let run = run.then(|| self.new_run(id));
         let items = (0..items).map(|_| self.message("first")).collect();
-        NewThread { items, run, ..new_thread(id, parent.map(|parent| parent.lease.thread), root) }
+        let at_work = !self.drawn.is_multiple_of(4);
+        NewThread { items, run, at_work, ..new_thread(id, parent.map(|parent| parent.lease.thread), root) }
     }
 
     fn new_run(&mut self, thread: ThreadId) -> NewRun {
         let id = self.ids.run();
         self.runs.push(id.clone());
-        NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun: false }
+        let begun = self.runs.len().is_multiple_of(3);
+        NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun }
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) async fn everything(store: &dyn Store) -> Result<Vec<String>, StoreEr
         seen.push(format!("{:?}", thread(row)));
         seen.extend(store.lines(id, 0).await?.iter().map(|line| format!("  line {line:?}")));
         let journal = store.journal(id, 0, usize::MAX).await?;
-        seen.extend(journal.iter().map(|event| format!("  event {} {:?}", event.seq, event.event)));
+        seen.extend(journal.iter().map(|event| format!("  event {} {} {:?}", event.seq, event.epoch, event.event)));
         seen.extend(store.files(id).await?.iter().map(|file| format!("  file {file:?}")));
         if id == root {
             seen.push(format!("  tree {:?}", tree(store, id).await?));
