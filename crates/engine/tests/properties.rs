@@ -17,7 +17,7 @@ mod tree;
 
 use actor::Actor;
 use entourage_engine::{Cue, Input, Letter, Mail, ThreadState, step};
-use entourage_model::{Event, Item, ModelAnswer, Posted, ThreadStatus, Timestamp, ToolCall, Write};
+use entourage_model::{Event, Item, ModelAnswer, ThreadStatus, Timestamp, ToolCall, Write};
 use laws::Broken;
 use ledger::Ledger;
 use moves::{Asker, Move};
@@ -126,7 +126,7 @@ fn two_thousand_children_of_one_answer_all_come_home() {
     assert_eq!((decision.writes.len(), state.status()), (2_000, ThreadStatus::Waiting));
     for write in decision.writes.into_iter().rev() {
         let Write::Spawn(new) = write else { continue };
-        let Some(Item::Message(Posted { run: Some(run), .. })) = new.items.into_iter().next() else { continue };
+        let Some(run) = new.run.map(|run| run.id) else { continue };
         let ending = moves::ending(entourage_model::Outcome::Done);
         mail.push_back(Letter {
             number: 2,

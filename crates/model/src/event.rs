@@ -14,31 +14,65 @@ pub enum Event {
     /// Always the first event.
     Started(Started),
     /// A session began, with `acting` as the first side; it is over at `deadline` at the latest.
-    SessionStarted { deadline: Timestamp, acting: Side },
+    SessionStarted {
+        deadline: Timestamp,
+        acting: Side,
+    },
     /// A queued message joined the transcript.
     Posted(Box<Posted>),
     /// The model answered: one step of the acting side is done.
-    Answered { message: Box<Message>, usage: Usage },
+    Answered {
+        message: Box<Message>,
+        usage: Usage,
+    },
     /// A call that must not happen twice unseen is about to be made.
-    CallStarted { call: CallId },
+    CallStarted {
+        call: CallId,
+    },
     /// A call has its result, as the message that the model will see.
-    CallEnded { message: Box<Message>, outcome: Outcome },
+    CallEnded {
+        message: Box<Message>,
+        outcome: Outcome,
+    },
     /// A child exists, with its first run.
     ChildStarted(Box<ChildLink>),
     /// An existing child was given another run.
-    ChildAsked { child: ThreadId, run: RunId, wait: Wait },
+    ChildAsked {
+        child: ThreadId,
+        run: RunId,
+        wait: Wait,
+    },
     /// A child ended a run.
-    ChildEnded { child: ThreadId, run: RunId, outcome: Outcome },
+    ChildEnded {
+        child: ThreadId,
+        run: RunId,
+        outcome: Outcome,
+    },
     /// A child's run was asked to end, so that its ending is no news.
-    ChildCancelled { child: ThreadId },
-    ChildTerminated { child: ThreadId },
-    ChildReported { child: ThreadId, status: String },
+    ChildCancelled {
+        child: ThreadId,
+    },
+    ChildTerminated {
+        child: ThreadId,
+    },
+    ChildReported {
+        child: ThreadId,
+        status: String,
+    },
     /// One of the session's runs was cancelled; the session goes on for the others.
-    RunCancelled { run: RunId },
+    RunCancelled {
+        run: RunId,
+    },
     /// The acting side's turn is over; the other side, or a person, is next.
-    TurnEnded { side: Side, stop: Stop, next: Side },
+    TurnEnded {
+        side: Side,
+        stop: Stop,
+        next: Side,
+    },
     SessionEnded(Box<SessionEnd>),
-    Terminated { at: Timestamp },
+    Terminated {
+        at: Timestamp,
+    },
 }
 
 impl Event {

@@ -169,7 +169,8 @@ impl Ids {
         NodeId(self.next())
     }
 
-    /// A version 7 UUID: sorted by time, so that new rows lie side by side on disk.
+    /// A version 7 UUID: sorted by time and then by the order of drawing, so that new rows lie side by side on disk
+    /// and children are listed in the order of their calls.
     fn next(&mut self) -> Uuid {
         self.drawn += 1;
         let high = mix(self.seed ^ self.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -177,7 +178,10 @@ impl Ids {
         let mut random = [0u8; 10];
         random[..8].copy_from_slice(&high.to_be_bytes());
         random[8..].copy_from_slice(&low.to_be_bytes()[..2]);
-        let millis = u64::try_from(self.now.0 / 1000).unwrap_or(0);
+        // Twelve bits behind the milliseconds count; when they are full, time goes on.
+        let [.., high_count, low_count] = self.drawn.to_be_bytes();
+        (random[0], random[1]) = (high_count & 0x0f, low_count);
+        let millis = u64::try_from(self.now.0 / 1000).unwrap_or(0) + (self.drawn >> 12);
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 }
@@ -202,6 +206,13 @@ mod tests {
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
         assert_ne!(draw(1)[0], draw(1)[1]);
+    }
+
+    #[test]
+    fn identifiers_are_sorted_as_they_were_drawn() {
+        let mut ids = Ids::new(Timestamp(1_700_000_000_000_000), 7);
+        let drawn: Vec<ThreadId> = (0..10_000).map(|_| ids.thread()).collect();
+        assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
     #[test]

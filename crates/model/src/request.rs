@@ -24,7 +24,11 @@ pub struct ModelRequest {
 pub enum Line {
     System(Arc<str>),
     /// A message as this side sees it: `role` is its own view, and `calls` says whether its tool calls are shown.
-    Message { role: Role, message: Arc<Message>, calls: bool },
+    Message {
+        role: Role,
+        message: Arc<Message>,
+        calls: bool,
+    },
 }
 
 impl Line {

@@ -10,14 +10,24 @@ pub enum Write {
     /// Makes a child thread.
     Spawn(Box<NewThread>),
     /// Puts a line into a thread's queue. A missing or terminated thread is a no-op.
-    Deliver { to: ThreadId, item: Box<Item> },
+    Deliver {
+        to: ThreadId,
+        item: Box<Item>,
+    },
     NewRun(NewRun),
     /// Pending becomes running; anything else stays as it is.
-    StartRun { run: RunId },
+    StartRun {
+        run: RunId,
+    },
     /// A run that has ended already stays as it is.
-    EndRun { run: RunId, ending: Ending },
+    EndRun {
+        run: RunId,
+        ending: Ending,
+    },
     /// Its result was given to whoever asked for it.
-    DeliveredRun { run: RunId },
+    DeliveredRun {
+        run: RunId,
+    },
 }
 
 /// A thread that does not exist yet.

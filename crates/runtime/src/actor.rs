@@ -241,12 +241,8 @@ impl Actor {
     }
 
     fn decide(&mut self, input: Input) -> Decision {
-        let world = World {
-            team: &self.team,
-            tools: &self.inner.specs,
-            limits: &self.inner.limits,
-            tree_left: self.tree_left,
-        };
+        let world =
+            World { team: &self.team, tools: &self.inner.specs, limits: &self.inner.limits, tree_left: self.tree_left };
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
         step(&world, &mut self.state, &mut self.mail, cue)
     }

@@ -22,6 +22,9 @@ use tokio_util::task::TaskTracker;
 /// How many events are read at once while a state is folded.
 const JOURNAL_PAGE: usize = 1000;
 
+/// When to look again for an actor that could not be reached.
+const RING_AGAIN: [Duration; 3] = [Duration::from_millis(2), Duration::from_millis(20), Duration::from_millis(200)];
+
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
 const GRACE: Duration = Duration::from_secs(8);
 
@@ -220,13 +223,26 @@ impl Inner {
         for claim in claims {
             actor::start(self, claim);
         }
-        if notified.is_empty() {
-            return;
+        for &thread in notified {
+            if !self.ring(thread) {
+                let inner = Arc::clone(self);
+                self.tasks.spawn(async move { inner.ring_again(thread).await });
+            }
         }
-        let actors = self.actors();
-        for thread in notified {
-            if let Some(handle) = actors.get(thread) {
-                handle.bell.notify_one();
+    }
+
+    /// Tells an actor that its queue has grown; false if there is no such actor here.
+    fn ring(&self, thread: ThreadId) -> bool {
+        let handle = self.actors().get(&thread).cloned();
+        handle.inspect(|handle| handle.bell.notify_one()).is_some()
+    }
+
+    /// A thread that was just taken up may have a line that came before its actor could be reached. A thread that
+    /// lives elsewhere, or waits for room, costs these few looks.
+    async fn ring_again(&self, thread: ThreadId) {
+        for wait in RING_AGAIN {
+            if self.rest(wait).await.is_err() || self.ring(thread) {
+                return;
             }
         }
     }

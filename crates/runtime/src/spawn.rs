@@ -131,12 +131,7 @@ impl Runtime {
     }
 
     /// Queues a message. When this returns, the message is durable. The same key sends it once.
-    pub async fn send(
-        &self,
-        thread: ThreadId,
-        outgoing: Outgoing,
-        key: Option<String>,
-    ) -> Result<Sent, RuntimeError> {
+    pub async fn send(&self, thread: ThreadId, outgoing: Outgoing, key: Option<String>) -> Result<Sent, RuntimeError> {
         let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
         let message = self.message(&mut ids, outgoing)?;
         let id = message.id;

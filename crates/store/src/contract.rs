@@ -158,7 +158,7 @@ macro_rules! contract {
             lease: claims_can_be_kept_to_one_tree
             lease: a_claim_holds_what_the_thread_needs
             lease: attempts_are_counted_at_claim_and_reset_at_commit
-            lease: a_released_thread_is_ready_with_its_attempts
+            lease: a_released_thread_is_ready_and_its_attempt_does_not_count
             lease: a_stale_release_changes_nothing
             lease: a_thread_wakes_when_its_time_has_come
             lease: the_next_wake_is_the_earliest_of_parked_threads

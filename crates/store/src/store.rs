@@ -89,7 +89,7 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Appends a decision. Only the holder of the newest epoch can; an unknown outcome is read back inside.
     async fn commit(&self, lease: Lease, commit: Commit) -> Result<Committed, CommitError>;
 
-    /// Gives a thread back untouched, `ready` for anybody; its attempts stay counted. A lost lease is a no-op.
+    /// Gives a thread back untouched, `ready` for anybody; the attempt does not count. A lost lease is a no-op.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
     /// The queue behind line `after`, in order.

@@ -1,7 +1,5 @@
 //! Our side of the fan-out benchmark: one parent, N children of two model steps and one tool call, durable.
 
-use entourage_testkit::cast;
-use entourage_testkit::floor::Measured;
 use anyhow::Context as _;
 use entourage_model::Limits;
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
@@ -10,6 +8,8 @@ use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
 use entourage_store::Store;
 use entourage_store_sqlite::SqliteStore;
+use entourage_testkit::cast;
+use entourage_testkit::floor::Measured;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

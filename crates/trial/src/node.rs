@@ -4,13 +4,13 @@
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use entourage_testkit::cast;
 use entourage_model::{EffectClass, Limits, Team, ThreadId, ToolSpec};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::{Call, Output, Tool, Toolbox};
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
 use entourage_store_sqlite::SqliteStore;
+use entourage_testkit::cast;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::io::Write as _;
@@ -22,10 +22,17 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Command {
     /// Makes a root thread of agent `boss`.
-    Create { number: usize },
-    Send { thread: ThreadId, text: String },
+    Create {
+        number: usize,
+    },
+    Send {
+        thread: ThreadId,
+        text: String,
+    },
     /// Asks for an answer once nothing is at work any more.
-    Rest { roots: Vec<ThreadId> },
+    Rest {
+        roots: Vec<ThreadId>,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -129,7 +129,14 @@ impl Desk<'_> {
     }
 
     fn new_run(&self, thread: ThreadId, run: &RunId, agent: entourage_model::Name, request: &str) -> NewRun {
-        NewRun { id: run.clone(), thread, parent: Some(self.state.id()), agent, request: request.to_owned(), begun: false }
+        NewRun {
+            id: run.clone(),
+            thread,
+            parent: Some(self.state.id()),
+            agent,
+            request: request.to_owned(),
+            begun: false,
+        }
     }
 
     fn posted(&mut self, message: String, run: &RunId, wait: &Wait) -> Posted {

@@ -160,11 +160,16 @@ impl Tree {
 
     fn spawn(&mut self, parent: ThreadId, new: NewThread) {
         let mut setup = self.actors[&parent].setup.clone();
-        let first = new.events.into_iter().next();
-        let Some(Event::Started(started)) = first else { return };
+        let mut events = new.events.into_iter();
+        let Some(Event::Started(started)) = events.next() else { return };
         setup.started = started;
         let mut actor = Actor::new(setup);
-        new.items.into_iter().for_each(|item| _ = actor.post(item));
+        // Born at work: the same as if the first message had come through the queue.
+        for event in events {
+            if let Event::Posted(posted) = event {
+                actor.post(Item::Message(*posted));
+            }
+        }
         self.actors.insert(new.id, actor);
         new.run.into_iter().for_each(|run| self.new_run(run));
     }

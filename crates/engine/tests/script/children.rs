@@ -340,7 +340,7 @@ fn more_live_children_than_allowed_are_refused_at_once() {
         ! ChildStarted c1 scout r2 background
         ! CallEnded k1 scout done "The subagent was initiated successfully. Reference: @c1"
         ! ChildStarted c2 writer r3 call=k2
-        ! CallEnded k3 writer failed "{'error':{'code':'subagent_limit_reached','message':'the limit `children_live` of 2 subagents is reached; wait for one of them to end','cap':'children_live','max':2,'references':['@c2','@c1']}}"
+        ! CallEnded k3 writer failed "{'error':{'code':'subagent_limit_reached','message':'the limit `children_live` of 2 subagents is reached; wait for one of them to end','cap':'children_live','max':2,'references':['@c1','@c2']}}"
         > Spawn c1 scout depth=1 Message user "look" r2->t0
         > Spawn c2 writer depth=1 Message user "one" r3->t0/k2
         < ended r3 done text ...
@@ -423,8 +423,8 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         ! SessionEnded done "done" rest=done
         > EndRun r1 done "done"
         > Deliver p ChildEnded t0 r1 call=k9 done "done"
-        > Deliver c2 Terminate
         > Deliver c1 Terminate
+        > Deliver c2 Terminate
         = done
         < terminated c1 r2
         ! ChildTerminated c1

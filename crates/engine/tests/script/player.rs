@@ -11,7 +11,7 @@ use crate::read::{Play, Reader, Requests};
 use crate::render::Renderer;
 use crate::team::Setup;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{Item, ModelRequest, Posted, ReplyTo, ThreadId, Write};
+use entourage_model::{Event, Item, ModelRequest, Posted, ReplyTo, Write};
 
 #[derive(Debug)]
 pub(crate) struct Player {
@@ -81,17 +81,17 @@ impl Player {
     /// Keeps who was asked for what, so that a script can end a run by its name alone.
     fn remember_requests(&mut self, decision: &Decision) {
         for write in &decision.writes {
-            let (thread, items): (ThreadId, &[Item]) = match write {
-                Write::Spawn(new) => (new.id, &new.items),
-                Write::Deliver { to, item } => (*to, std::slice::from_ref(&**item)),
+            let (thread, posted) = match write {
+                Write::Spawn(new) => (new.id, new.events.iter().find_map(born_with)),
+                Write::Deliver { to, item } => {
+                    (*to, if let Item::Message(posted) = &**item { Some(posted) } else { None })
+                }
                 Write::NewRun(_) | Write::StartRun { .. } | Write::EndRun { .. } | Write::DeliveredRun { .. } => {
                     continue;
                 }
             };
-            for item in items {
-                if let Item::Message(Posted { run: Some(run), reply_to: Some(ReplyTo { call, .. }), .. }) = item {
-                    self.requests.insert(run.clone(), (thread, call.clone()));
-                }
+            if let Some(Posted { run: Some(run), reply_to: Some(ReplyTo { call, .. }), .. }) = posted {
+                self.requests.insert(run.clone(), (thread, call.clone()));
             }
         }
     }
@@ -125,4 +125,9 @@ fn model_call(decision: &Decision) -> Option<&ModelRequest> {
         Effect::CallModel(request) => Some(&**request),
         Effect::CallTool { .. } | Effect::Abort => None,
     })
+}
+
+/// The request that a child begins with.
+fn born_with(event: &Event) -> Option<&Posted> {
+    if let Event::Posted(posted) = event { Some(posted) } else { None }
 }

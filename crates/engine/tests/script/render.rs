@@ -145,15 +145,19 @@ impl Renderer<'_> {
 
     fn spawn(&mut self, new: &NewThread) -> String {
         let child = self.names.thread(new.id);
-        let items: Vec<_> = new.items.iter().map(|item| self.item(item)).collect();
         let mut text = format!("Spawn {child} {} depth={}", new.agent, new.depth);
         text.extend(new.tags.iter().map(|tag| format!(" tag={tag:?}")));
         for event in &new.events {
-            let Event::Started(started) = event else { continue };
-            text += if started.resumable { " resumable" } else { "" };
-            text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
+            match event {
+                Event::Started(started) => {
+                    text += if started.resumable { " resumable" } else { "" };
+                    text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
+                }
+                Event::Posted(posted) => text += &format!(" Message {}", self.posted(posted)),
+                _ => {}
+            }
         }
-        format!("{text} {}", items.join(", "))
+        text
     }
 
     fn item(&mut self, item: &Item) -> String {

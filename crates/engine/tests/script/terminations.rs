@@ -67,8 +67,8 @@ fn every_child_is_terminated_with_its_parent() {
         < terminate
         ! Terminated
         > Deliver c1 Terminate
-        > Deliver c3 Terminate
         > Deliver c2 Terminate
+        > Deliver c3 Terminate
         > EndRun r1 cancelled "The thread was terminated."
         > Abort
         = terminated

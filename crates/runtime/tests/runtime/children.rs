@@ -1,9 +1,9 @@
 //! Children: side by side, in call order, in the background, to be written to again.
 
 use crate::stage::{Stage, by_turn, is, solo};
-use entourage_testkit::cast::{background, blocking, resumable};
 use entourage_model::{Limits, Role, RunStatus, ThreadStatus};
 use entourage_store::{Page, RunFilter};
+use entourage_testkit::cast::{background, blocking, resumable};
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
 use std::time::Duration;
@@ -60,10 +60,7 @@ async fn a_background_child_answers_later_with_a_silent_message() {
     let news: Vec<_> = messages.iter().filter(|message| message.silent).collect();
     let kid = stage.kids(thread).await[0].id;
     assert_eq!(news.len(), 1);
-    assert_eq!(
-        news[0].content,
-        format!("Subagent (reference: {kid}) has returned the following result:\n\npainted")
-    );
+    assert_eq!(news[0].content, format!("Subagent (reference: {kid}) has returned the following result:\n\npainted"));
 }
 
 #[tokio::test]
@@ -72,12 +69,15 @@ async fn a_resumable_child_keeps_its_conversation() {
         if is(request, "worker") {
             return Reply::text(format!("heard {}", request.texts("user").join("+")));
         }
-        let reference = request.tool_results().last().and_then(|result| {
-            result.text.rsplit("Reference: ").next().map(|reference| reference.trim().to_owned())
-        });
+        let reference = request
+            .tool_results()
+            .last()
+            .and_then(|result| result.text.rsplit("Reference: ").next().map(|reference| reference.trim().to_owned()));
         match (request.assistant_turns(), reference) {
             (0, _) => Reply::call("subagent_create", json!({"agent": "worker", "message": "one", "name": "Ada"})),
-            (1, Some(reference)) => Reply::call("subagent_message", json!({"referenceId": reference, "message": "two"})),
+            (1, Some(reference)) => {
+                Reply::call("subagent_message", json!({"referenceId": reference, "message": "two"}))
+            }
             _ => Reply::text("over"),
         }
     };
@@ -124,7 +124,8 @@ async fn depth_counts_exactly() {
 
 #[tokio::test]
 async fn a_child_that_fails_is_told_to_its_parent_as_an_error() {
-    let brain = by_turn(vec![("boss", vec![jobs(1), Reply::text("too bad")]), ("worker", vec![Reply::fail(404, "no model")])]);
+    let brain =
+        by_turn(vec![("boss", vec![jobs(1), Reply::text("too bad")]), ("worker", vec![Reply::fail(404, "no model")])]);
     let stage = Stage::new(vec![solo("boss", vec![blocking("worker")]), solo("worker", vec![])], brain).await;
     let (thread, run) = stage.create("boss", "go").await;
     stage.settle(thread).await;

@@ -1,9 +1,9 @@
 //! A process that ends at the wrong moment, and the one that takes over.
 
 use crate::stage::{Stage, is, solo};
-use entourage_testkit::cast::{blocking};
 use entourage_model::{Limits, Role, ThreadStatus, Timestamp};
 use entourage_store::{Clock, MemoryStore};
+use entourage_testkit::cast::blocking;
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
 use std::sync::Arc;

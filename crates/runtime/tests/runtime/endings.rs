@@ -1,9 +1,9 @@
 //! Cancel, stop and terminate, in every state.
 
 use crate::stage::{Stage, is, solo};
-use entourage_testkit::cast::{background, blocking};
 use entourage_model::{Role, RunStatus, ThreadStatus};
 use entourage_runtime::{Outgoing, RuntimeError};
+use entourage_testkit::cast::{background, blocking};
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! One thread: turns, tools, the queue.
 
 use crate::stage::{LONG, Stage, by_turn, solo};
-use entourage_testkit::cast::{pair};
 use entourage_model::{Limits, Role, RunStatus, ThreadStatus};
 use entourage_runtime::{Outgoing, RuntimeError};
+use entourage_testkit::cast::pair;
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
 use std::time::Duration;
@@ -22,7 +22,8 @@ async fn a_message_gets_one_answer_and_the_thread_rests() {
 
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_is_shown() {
-    let brain = by_turn(vec![("boss", vec![Reply::call("read_file", json!({"path": "note.txt"})), Reply::text("read")])]);
+    let brain =
+        by_turn(vec![("boss", vec![Reply::call("read_file", json!({"path": "note.txt"})), Reply::text("read")])]);
     let stage = Stage::new(vec![solo("boss", vec![])], brain).await;
     let (thread, _) = stage.create("boss", "read it").await;
     stage.settle(thread).await;

@@ -60,7 +60,8 @@ impl Command for Release {
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<()> {
         let Lease { thread, node, epoch } = self.0;
         session.execute(
-            "UPDATE threads SET status = 1, owner = NULL, ready_at = ?4 WHERE id = ?1 AND owner = ?2 AND epoch = ?3",
+            "UPDATE threads SET status = 1, owner = NULL, ready_at = ?4, attempts = max(attempts - 1, 0)
+             WHERE id = ?1 AND owner = ?2 AND epoch = ?3",
             (thread.as_bytes(), node.as_bytes(), crate::column::signed(epoch), session.now.0),
         )?;
         Ok(())

@@ -28,6 +28,7 @@ impl Tables {
     pub(super) fn release(&mut self, lease: Lease, now: Timestamp) {
         if let Some(thread) = self.held(lease) {
             thread.make_ready(now);
+            thread.row.attempts = thread.row.attempts.saturating_sub(1);
         }
     }
 

@@ -4,8 +4,8 @@
 
 use anyhow::Context as _;
 use clap::Parser;
-use entourage_trial::fanout::{self, Settings};
 use entourage_testkit::floor::Measured;
+use entourage_trial::fanout::{self, Settings};
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

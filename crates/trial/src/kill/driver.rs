@@ -2,12 +2,12 @@
 
 use super::brain;
 use crate::checker::{self, Witnessed};
-use entourage_testkit::{FakeModel, Recording, Request};
 use crate::node::{Answer, Command};
 use anyhow::Context as _;
 use entourage_model::ThreadId;
 use entourage_store::Store as _;
 use entourage_store_sqlite::SqliteStore;
+use entourage_testkit::{FakeModel, Recording, Request};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
