@@ -132,10 +132,10 @@ impl Violations {
                     }
                     open = message.tool_calls.iter().map(|call| call.id.clone()).collect();
                 }
-                Event::CallEnded { message, .. } => {
-                    if !message.tool_call_id.as_ref().is_some_and(|id| open.remove(id)) {
-                        self.add(format!("{thread}: event {} answers a call that is not open", stored.seq));
-                    }
+                Event::CallEnded { message, .. }
+                    if !message.tool_call_id.as_ref().is_some_and(|id| open.remove(id)) =>
+                {
+                    self.add(format!("{thread}: event {} answers a call that is not open", stored.seq));
                 }
                 Event::Terminated { .. } => open.clear(),
                 _ => {}

@@ -29,8 +29,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
     let began = Instant::now();
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&settings.data)?);
     let children = u32::try_from(settings.children)?;
-    let mut models = ModelSettings::default();
-    models.openai = ProviderSettings::at(settings.url.clone());
+    let models = ModelSettings { openai: ProviderSettings::at(settings.url.clone()), ..ModelSettings::default() };
     let parts = Parts {
         store: Arc::clone(&store),
         models: Models::new(models),

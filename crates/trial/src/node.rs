@@ -56,8 +56,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
     let store = Arc::new(SqliteStore::open(&settings.data).context("the store does not open")?);
     let mut tools = Toolbox::builtin();
     tools.insert(Arc::new(Note::new(settings.ledger)));
-    let mut models = ModelSettings::default();
-    models.openai = ProviderSettings::at(settings.model_url);
+    let models = ModelSettings { openai: ProviderSettings::at(settings.model_url), ..ModelSettings::default() };
     let parts = Parts {
         store,
         models: Models::new(models),

@@ -1,7 +1,5 @@
 //! A process that is killed loses nothing and does nothing twice.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use entourage_trial::kill::{Settings, run};
 use std::path::PathBuf;
 

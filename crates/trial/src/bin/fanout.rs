@@ -51,8 +51,7 @@ fn compare(arguments: &Arguments) -> anyhow::Result<()> {
         let (mut best_ours, mut best_floor): (Option<Measured>, Option<Measured>) = (None, None);
         for _ in 0..arguments.rounds {
             let floor = measure(&["floor", "--url", &url, "--children", &children.to_string()])?;
-            let folder = tempfile::tempdir()?;
-            std::fs::write(folder.path().join("note.txt"), "The quick brown fox jumps over the lazy dog.")?;
+            let folder = workspace()?;
             let data = folder.path().join("data").display().to_string();
             let ours = measure(&["fanout", "--ours", &url, "--data", &data, "--children", &children.to_string()])?;
             best_floor = Some(better(best_floor, floor));
@@ -64,6 +63,14 @@ fn compare(arguments: &Arguments) -> anyhow::Result<()> {
     model.kill()?;
     model.wait()?;
     Ok(())
+}
+
+/// A folder with the note that every child reads.
+#[expect(clippy::disallowed_methods, reason = "a benchmark lays out what it measures")]
+fn workspace() -> anyhow::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("note.txt"), "The quick brown fox jumps over the lazy dog.")?;
+    Ok(folder)
 }
 
 fn better(best: Option<Measured>, next: Measured) -> Measured {
