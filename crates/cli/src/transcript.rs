@@ -1,8 +1,9 @@
 //! Messages as lines for people.
 
 use crate::screen::Paint;
-use entourage_model::{Event, Message, Role, Side, ThreadId, ToolStatus};
+use entourage_model::{Message, Role, Side, ThreadId, ToolStatus};
 use entourage_store::{Store, StoreError};
+use std::sync::Arc;
 
 /// How many events are read at once.
 const PAGE: usize = 1000;
@@ -11,7 +12,7 @@ const PAGE: usize = 1000;
 #[derive(Clone, Debug)]
 pub(crate) struct Numbered {
     pub(crate) seq: u64,
-    pub(crate) message: Message,
+    pub(crate) message: Arc<Message>,
 }
 
 /// Which messages are wanted.
@@ -36,7 +37,7 @@ pub(crate) async fn read(
         let is_last = page.len() < PAGE;
         for stored in page {
             after = stored.seq;
-            let Some(message) = message(stored.event) else { continue };
+            let Some(message) = stored.event.message().cloned() else { continue };
             if audience == Audience::Everybody || !message.silent {
                 messages.push_back(Numbered { seq: stored.seq, message });
             }
@@ -47,14 +48,6 @@ pub(crate) async fn read(
         if is_last {
             return Ok(messages.into());
         }
-    }
-}
-
-fn message(event: Event) -> Option<Message> {
-    match event {
-        Event::Posted(posted) => Some(posted.message),
-        Event::Answered { message, .. } | Event::CallEnded { message, .. } => Some(*message),
-        other => other.message().cloned(),
     }
 }
 

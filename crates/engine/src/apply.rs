@@ -91,17 +91,16 @@ impl Child {
 }
 
 fn accept(state: &mut ThreadState, posted: &Posted) {
-    state.transcript.push(Arc::new(posted.message.clone()));
+    state.transcript.push(Arc::clone(&posted.message));
     let Some(session) = &mut state.session else { return };
     if let Some(run) = &posted.run {
         session.asks.push(Ask { run: run.clone(), reply_to: posted.reply_to.clone() });
     }
 }
 
-fn answer(state: &mut ThreadState, message: &Message, usage: Usage) {
-    let message = Arc::new(message.clone());
+fn answer(state: &mut ThreadState, message: &Arc<Message>, usage: Usage) {
     state.usage += usage;
-    state.transcript.push(Arc::clone(&message));
+    state.transcript.push(Arc::clone(message));
     let Some(session) = &mut state.session else { return };
     session.steps[session.acting as usize] += 1;
     session.calls =
@@ -111,9 +110,9 @@ fn answer(state: &mut ThreadState, message: &Message, usage: Usage) {
     session.unstarted = session.calls.len();
     session.waiting = 0;
     if !message.content.trim().is_empty() {
-        session.last_text = Some(Arc::clone(&message));
+        session.last_text = Some(Arc::clone(message));
     }
-    session.answer = Some(message);
+    session.answer = Some(Arc::clone(message));
 }
 
 /// Moves an open call; an ended one stays as it is.
@@ -133,8 +132,8 @@ fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
     session.calls[place].state = to;
 }
 
-fn end_call(state: &mut ThreadState, message: &Message, outcome: Outcome) {
-    state.transcript.push(Arc::new(message.clone()));
+fn end_call(state: &mut ThreadState, message: &Arc<Message>, outcome: Outcome) {
+    state.transcript.push(Arc::clone(message));
     if let Some(id) = &message.tool_call_id {
         set_call(state, id, CallState::Ended(outcome));
     }

@@ -4,6 +4,7 @@ use crate::{
     CallId, Communication, Digest, Ending, Message, Name, Outcome, Posted, RunId, Side, ThreadId, Timestamp, Usage,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The form of every event that this program writes. A reader refuses a greater one.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -22,7 +23,7 @@ pub enum Event {
     Posted(Box<Posted>),
     /// The model answered: one step of the acting side is done.
     Answered {
-        message: Box<Message>,
+        message: Arc<Message>,
         usage: Usage,
     },
     /// A call that must not happen twice unseen is about to be made.
@@ -31,7 +32,7 @@ pub enum Event {
     },
     /// A call has its result, as the message that the model will see.
     CallEnded {
-        message: Box<Message>,
+        message: Arc<Message>,
         outcome: Outcome,
     },
     /// A child exists, with its first run.
@@ -77,7 +78,7 @@ pub enum Event {
 
 impl Event {
     /// The transcript's new line, where this event is one.
-    pub fn message(&self) -> Option<&Message> {
+    pub fn message(&self) -> Option<&Arc<Message>> {
         match self {
             Self::Posted(posted) => Some(&posted.message),
             Self::Answered { message, .. } | Self::CallEnded { message, .. } => Some(message),

@@ -2,6 +2,7 @@
 
 use crate::{CallId, Ending, Message, RunId, ThreadId};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Something that reaches a thread from outside. It is durable before anybody is told that it was taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +35,8 @@ impl Item {
 /// A queued message and whose work it asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Posted {
-    pub message: Message,
+    /// Shared with the transcript that it joins.
+    pub message: Arc<Message>,
     /// The run that this message is the request of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
@@ -49,7 +51,7 @@ pub struct Posted {
 impl Posted {
     /// A message that nobody waits for.
     pub fn plain(message: Message) -> Self {
-        Self { message, run: None, reply_to: None, delivers: None }
+        Self { message: Arc::new(message), run: None, reply_to: None, delivers: None }
     }
 }
 

@@ -41,6 +41,8 @@ pub use self::watch::Watch;
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 /// Requests in flight to one remote provider, unless the settings say otherwise.
 const CONCURRENCY_MAX: usize = 64;
+/// The same for a provider on this machine.
+const LOCAL_CONCURRENCY_MAX: usize = 1024;
 
 /// Every model there is. Shared by all threads, so that its limits hold for all of them together.
 pub struct Models {
@@ -198,8 +200,8 @@ impl Desk {
         } else {
             Ok(open(&endpoint))
         };
-        let concurrency_max = settings.concurrency_max.or(is_remote.then_some(CONCURRENCY_MAX));
-        let limiter = Limiter::new(concurrency_max);
+        let usual = if is_remote { CONCURRENCY_MAX } else { LOCAL_CONCURRENCY_MAX };
+        let limiter = Limiter::new(Some(settings.concurrency_max.unwrap_or(usual)));
         Self { provider, limiter, host: Some(endpoint.host), key: settings.api_key.clone() }
     }
 

@@ -162,7 +162,7 @@ fn message(seed: u64, bytes: usize) -> Message {
 }
 
 fn answered(seed: u64, bytes: usize) -> Event {
-    Event::Answered { message: Box::new(message(seed, bytes)), usage: Usage::default() }
+    Event::Answered { message: Arc::new(message(seed, bytes)), usage: Usage::default() }
 }
 
 fn blank(claim: &Claim) -> Commit {

@@ -1,6 +1,7 @@
 //! When two items that came with the same key are the same request.
 
 use entourage_model::Item;
+use std::sync::Arc;
 
 /// Whether `second` asks for what `first` asked for.
 ///
@@ -9,8 +10,8 @@ use entourage_model::Item;
 pub fn same_request(first: &Item, second: &Item) -> bool {
     let (Item::Message(first), Item::Message(second)) = (first, second) else { return first == second };
     let mut second = second.clone();
-    second.message.id = first.message.id;
-    second.message.created_at = first.message.created_at;
+    let message = Arc::make_mut(&mut second.message);
+    (message.id, message.created_at) = (first.message.id, first.message.created_at);
     if second.run.is_some() && first.run.is_some() {
         second.run.clone_from(&first.run);
     }

@@ -75,7 +75,7 @@ impl Stage {
         };
         message.tool_calls = tools.iter().enumerate().map(call).collect();
         let usage = Usage { input_tokens: 30, output_tokens: 4, steps: 1 };
-        self.happen(thread, &Event::Answered { message: Box::new(message), usage })
+        self.happen(thread, &Event::Answered { message: Arc::new(message), usage })
     }
 
     fn end(&mut self, thread: usize, outcome: Outcome, text: &str) {

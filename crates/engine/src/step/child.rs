@@ -145,7 +145,7 @@ impl Desk<'_> {
             Wait::Background => None,
         };
         let reply_to = Some(ReplyTo { thread: self.state.id(), call });
-        Posted { message: self.message(Role::User, message), run: Some(run.clone()), reply_to, delivers: None }
+        Posted { run: Some(run.clone()), reply_to, ..Posted::plain(self.message(Role::User, message)) }
     }
 
     fn send(&mut self, call: &ToolCall, child: ThreadId, message: String) {
@@ -219,7 +219,7 @@ impl Desk<'_> {
         message.silent = true;
         message.metadata.insert("subagent_id".to_owned(), json!(child));
         message.attachments.clone_from(&back.ending.attachments);
-        let posted = Posted { message, run: None, reply_to: None, delivers: Some(back.run.clone()) };
+        let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));
     }
 

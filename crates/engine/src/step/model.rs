@@ -9,6 +9,7 @@ use entourage_model::{
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What an answer, with all its calls done, leads to.
@@ -85,7 +86,7 @@ impl Desk<'_> {
             Ok(answer) => {
                 let usage = Usage { steps: 1, ..answer.usage };
                 let message = self.answer_message(answer);
-                self.emit(Event::Answered { message: Box::new(message), usage });
+                self.emit(Event::Answered { message: Arc::new(message), usage });
                 self.dispatch_calls();
                 self.settled = true;
             }

@@ -4,6 +4,7 @@ use super::{Desk, Effect};
 use crate::dialect::standard::{self, Wish};
 use crate::state::CallState;
 use entourage_model::{CallId, EffectClass, Event, Item, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus};
+use std::sync::Arc;
 
 impl<'a> Desk<'a> {
     /// Begins every call of the answer that can begin: children at once, tools in their order.
@@ -144,7 +145,7 @@ impl<'a> Desk<'a> {
         message.tool_call_id = Some(call.id.clone());
         message.tool_name = Some(call.name.clone());
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
-        self.emit(Event::CallEnded { message: Box::new(message), outcome });
+        self.emit(Event::CallEnded { message: Arc::new(message), outcome });
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
     }
 

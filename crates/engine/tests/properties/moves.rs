@@ -232,7 +232,7 @@ pub(crate) fn request(number: usize, asker: Asker) -> Posted {
         Asker::Parent => Some(ReplyTo { thread: parent(), call: None }),
         Asker::ParentsCall => Some(ReplyTo { thread: parent(), call: Some(format!("p{number}").into()) }),
     };
-    Posted { message: message("a request"), run: Some(format!("r{number}").into()), reply_to, delivers: None }
+    Posted { run: Some(format!("r{number}").into()), reply_to, ..Posted::plain(message("a request")) }
 }
 
 fn nth_of<T>(some: impl IntoIterator<Item = T>, nth: usize) -> Option<T> {

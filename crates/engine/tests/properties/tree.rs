@@ -6,7 +6,8 @@ use crate::moves::{Asker, answer, child_call, request, with_references};
 use crate::team::Setup;
 use entourage_engine::{Decision, Input};
 use entourage_model::{
-    Communication, Event, Item, ModelAnswer, NewRun, NewThread, Outcome, Posted, RunId, ThreadId, Write,
+    ChildLink, Communication, Event, Item, ModelAnswer, NewRun, NewThread, Outcome, Posted, RunId, ThreadId,
+    ThreadStatus, Write,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ impl Act {
         match &self.what {
             What::Answer(_) => actor.flights.model,
             What::ToolEnds => !actor.flights.tools.is_empty(),
-            What::Look => !actor.mail.is_empty(),
+            What::Look => !actor.mail.is_empty() || is_new(actor),
             What::Ask => actor.state.terminated.is_none(),
             What::Crash | What::Cancel(_) | What::Stop | What::Terminate => true,
         }
@@ -136,7 +137,8 @@ impl Tree {
 
     fn feed(&mut self, thread: ThreadId, input: Input) -> Result<(), Broken> {
         let Some(actor) = self.actors.get_mut(&thread) else { return Ok(()) };
-        let decision = if matches!(input, Input::Resumed) { actor.crash() } else { actor.feed(input) };
+        let taken_up = matches!(input, Input::Resumed) || is_new(actor);
+        let decision = if taken_up { actor.crash() } else { actor.feed(input) };
         self.commit(thread, decision.map_err(|broken| format!("{thread}: {broken}"))?)
     }
 
@@ -160,16 +162,10 @@ impl Tree {
 
     fn spawn(&mut self, parent: ThreadId, new: NewThread) {
         let mut setup = self.actors[&parent].setup.clone();
-        let mut events = new.events.into_iter();
-        let Some(Event::Started(started)) = events.next() else { return };
-        setup.started = started;
-        let mut actor = Actor::new(setup);
-        // Born at work: the same as if the first message had come through the queue.
-        for event in events {
-            if let Event::Posted(posted) = event {
-                actor.post(Item::Message(*posted));
-            }
-        }
+        let Some(Event::Started(started)) = new.events.first() else { return };
+        setup.started = started.clone();
+        let mut actor = Actor::born(setup, new.events);
+        new.items.into_iter().for_each(|item| _ = actor.post(item));
         self.actors.insert(new.id, actor);
         new.run.into_iter().for_each(|run| self.new_run(run));
     }
@@ -216,16 +212,22 @@ impl Tree {
 
     /// Neither a terminated parent nor one of a child that speaks only when it wants to is told anything.
     fn can_tell(&self, parent: ThreadId, child: ThreadId) -> bool {
-        let speaks = |event: &Event| match event {
-            Event::ChildStarted(link) => link.thread == child && link.communication == Communication::Implicit,
-            _ => false,
-        };
-        !self.is_terminated(parent) && self.actors[&parent].journal.iter().any(speaks)
+        let speaks = |link: &ChildLink| link.thread == child && link.communication == Communication::Implicit;
+        let mut journal = self.actors[&parent].journal.iter();
+        !self.is_terminated(parent) && journal.any(|event| matches!(event, Event::ChildStarted(link) if speaks(link)))
     }
+}
+
+/// Whether the thread was born at work and nobody has taken it up yet.
+fn is_new(actor: &Actor) -> bool {
+    actor.state.status() == ThreadStatus::Running && actor.flights.are_none()
 }
 
 /// What this thread has to do next, if anything.
 fn due(actor: &Actor) -> Option<Input> {
+    if is_new(actor) {
+        return Some(Input::Resumed);
+    }
     let waits = actor.mail.iter().any(|letter| !matches!(letter.item, Item::Message(Posted { .. })));
     if waits || (actor.state.session.is_none() && !actor.mail.is_empty()) {
         return Some(Input::Mail);

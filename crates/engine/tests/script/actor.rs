@@ -21,8 +21,14 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
+    /// A thread that nobody has written to.
     pub(crate) fn new(setup: Setup) -> Self {
         let journal = vec![Event::Started(setup.started.clone())];
+        Self::born(setup, journal)
+    }
+
+    /// A thread with these events, which nobody has taken up.
+    pub(crate) fn born(setup: Setup, journal: Vec<Event>) -> Self {
         Self {
             state: fold(&journal),
             setup,

@@ -305,3 +305,59 @@ fn a_crash_between_two_turns_goes_on_with_the_next_side() {
         "#,
     );
 }
+
+#[test]
+fn a_child_that_was_born_at_work_begins_when_it_is_taken_up() {
+    check(
+        "solo
+         thread solo child",
+        r#"
+        < born r1->p/k9 go
+        > CallModel solo a 0
+        | system "You are solo/a."
+        | user "go"
+        < model done
+        ! Answered a "done"
+        ! TurnEnded a response next=a
+        ! SessionEnded done "done" rest=done
+        > EndRun r1 done "done"
+        > Deliver p ChildEnded t0 r1 call=k9 done "done"
+        "#,
+    );
+}
+
+#[test]
+fn a_child_that_was_cancelled_before_it_was_taken_up_never_begins() {
+    check(
+        "solo
+         thread solo child",
+        r#"
+        + born r1->p/k9 go
+        + cancel r1
+        < crash
+        ! SessionEnded cancelled "The run was cancelled." rest=failed
+        > EndRun r1 cancelled "The run was cancelled."
+        > Deliver p ChildEnded t0 r1 call=k9 cancelled "The run was cancelled."
+        > Abort
+        = failed
+        "#,
+    );
+}
+
+#[test]
+fn a_child_that_was_terminated_before_it_was_taken_up_never_begins() {
+    check(
+        "solo
+         thread solo child",
+        r#"
+        + born r1->p/k9 go
+        + terminate
+        < crash
+        ! Terminated
+        > EndRun r1 cancelled "The thread was terminated."
+        > Deliver p ChildTerminated t0 r1 call=k9
+        > Abort
+        = terminated
+        "#,
+    );
+}

@@ -1,10 +1,9 @@
 //! What holds after every step of every thread, whatever the input was.
 
+use crate::team::Setup;
 use entourage_engine::{Call, CallState, Decision, Effect, Session, ThreadState, apply};
 use entourage_model::{CallId, EffectClass, Event, Line, ModelRequest, Role, ThreadStatus, Wait};
 use std::collections::BTreeSet;
-
-use crate::team::Setup;
 
 /// Why a law does not hold.
 pub(crate) type Broken = String;
@@ -33,7 +32,7 @@ impl Flights {
         Ok(())
     }
 
-    fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         !self.model && self.tools.is_empty()
     }
 }

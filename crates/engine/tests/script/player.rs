@@ -11,7 +11,8 @@ use crate::read::{Play, Reader, Requests};
 use crate::render::Renderer;
 use crate::team::Setup;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{Event, Item, ModelRequest, Posted, ReplyTo, Write};
+use entourage_model::{Event, Item, ModelRequest, Posted, ReplyTo, Side, Write};
+use std::time::Duration;
 
 #[derive(Debug)]
 pub(crate) struct Player {
@@ -68,6 +69,13 @@ impl Player {
                 self.actor.pass_time(seconds);
                 self.actor.feed(Input::Tick)
             }
+            (Play::Born(posted), mark) => {
+                self.be_born(*posted);
+                if mark == "+" {
+                    return Ok(Vec::new());
+                }
+                self.actor.crash()
+            }
             (Play::Crash(gone), _) => {
                 self.actor.setup.tools.retain(|name, _| Some(name) != gone.as_ref());
                 self.actor.crash()
@@ -76,6 +84,16 @@ impl Player {
         self.remember_requests(&decision);
         let lines = self.lines(&decision, expected);
         Ok(if looked_at { lines } else { Vec::new() })
+    }
+
+    /// Begins again as a child whose parent made it with this request.
+    fn be_born(&mut self, posted: Posted) {
+        let setup = self.actor.setup.clone();
+        let deadline = setup.started.at.after(Duration::from_secs(setup.limits.run_seconds));
+        let acting = setup.started.receives.unwrap_or(Side::A);
+        let begun = [Event::SessionStarted { deadline, acting }, Event::Posted(Box::new(posted))];
+        let journal = [Event::Started(setup.started.clone())].into_iter().chain(begun).collect();
+        self.actor = Actor::born(setup, journal);
     }
 
     /// Keeps who was asked for what, so that a script can end a run by its name alone.

@@ -3,7 +3,7 @@
 //! Letters: `message TEXT` · `ask RUN[->THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
 //! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS` ·
-//! `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
+//! `born RUN->THREAD[/CALL] TEXT` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
 use entourage_engine::Input;
@@ -19,6 +19,8 @@ pub(crate) enum Play {
     Letter(Box<Item>),
     Input(Input),
     Tick(u64),
+    /// The thread is one that its parent made with this request, and it is taken up.
+    Born(Box<Posted>),
     /// With a tool that is gone afterwards.
     Crash(Option<Name>),
 }
@@ -44,6 +46,7 @@ impl Reader<'_> {
                 assert!(!rest.is_empty(), "a tool ends with an outcome");
                 Play::Input(Input::ToolEnded { call: call.into(), outcome: ending.outcome, text: ending.text })
             }
+            "born" => Play::Born(Box::new(self.request(rest))),
             "tick" => Play::Tick(rest.parse().expect("seconds")),
             "crash" => Play::Crash(rest.strip_prefix("without ").map(Name::from)),
             "mail" => Play::Input(Input::Mail),
@@ -56,7 +59,7 @@ impl Reader<'_> {
     fn letter(&mut self, verb: &str, rest: &str) -> Item {
         match verb {
             "message" => Item::Message(Posted::plain(message(rest))),
-            "ask" => self.ask(rest),
+            "ask" => Item::Message(self.request(rest)),
             "ended" => self.ended(rest),
             "terminated" => {
                 let (child, run) = cut(rest);
@@ -77,7 +80,7 @@ impl Reader<'_> {
         }
     }
 
-    fn ask(&mut self, rest: &str) -> Item {
+    fn request(&mut self, rest: &str) -> Posted {
         let (run, text) = cut(rest);
         let (run, to) = run.split_once("->").map_or((run, None), |(run, to)| (run, Some(to)));
         let reply_to = to.map(|to| {
@@ -85,7 +88,7 @@ impl Reader<'_> {
             ReplyTo { thread: self.names.thread_named(thread), call }
         });
         let run = Some(self.names.run_named(run));
-        Item::Message(Posted { message: message(text), run, reply_to, delivers: None })
+        Posted { run, reply_to, ..Posted::plain(message(text)) }
     }
 
     fn ended(&mut self, rest: &str) -> Item {

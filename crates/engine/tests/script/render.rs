@@ -1,14 +1,13 @@
 //! Decisions as the lines of a script.
 
 use crate::names::Names;
+use crate::team::Setup;
 use entourage_engine::Effect;
 use entourage_model::{
     ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted, ReplyTo,
     Rest, Role, RunId, SessionEnd, Side, Stop, Wait, Write,
 };
 use serde::Serialize;
-
-use crate::team::Setup;
 
 /// Knows the small names that the lines use.
 #[derive(Debug)]
@@ -148,13 +147,13 @@ impl Renderer<'_> {
         let mut text = format!("Spawn {child} {} depth={}", new.agent, new.depth);
         text.extend(new.tags.iter().map(|tag| format!(" tag={tag:?}")));
         for event in &new.events {
-            match event {
-                Event::Started(started) => {
-                    text += if started.resumable { " resumable" } else { "" };
-                    text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
-                }
-                Event::Posted(posted) => text += &format!(" Message {}", self.posted(posted)),
-                _ => {}
+            if let Event::Started(started) = event {
+                text += if started.resumable { " resumable" } else { "" };
+                text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
+            } else if let Event::Posted(posted) = event {
+                text += &format!(" Message {}", self.posted(posted));
+            } else if let Event::SessionStarted { acting: Side::B, .. } = event {
+                text += " acting=b";
             }
         }
         text

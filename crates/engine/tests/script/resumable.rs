@@ -220,6 +220,11 @@ fn more_instances_than_allowed_are_refused_with_the_references_there_are() {
         ! Answered a "" k4
         ! ChildStarted c3 helper r4 call=k4 name="Cid"
         > Spawn c3 helper depth=1 tag="name:Cid" resumable receives=a Message user "help" r4->t0/k4
+        < ended r4 done helped ...
+        < model | k5=subagent_create {"agent":"helper","message":"help","name":"Dan"}
+        ! Answered a "" k5
+        ! CallEnded k5 subagent_create failed "{'error':{'code':'subagent_limit_reached','message':'the limit `maxInstances` of 1 subagents is reached; write to one of them with `subagent_message` instead','cap':'maxInstances','max':1,'references':['@c2','@c3']}}"
+        > CallModel boss a 5
         "#,
     );
 }
@@ -368,7 +373,7 @@ fn the_receiving_side_is_told_to_the_child() {
         < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"}
         ! Answered a "" k1
         ! ChildStarted c1 helper r2 call=k1 name="Ann"
-        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=b Message user "help" r2->t0/k1
+        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=b acting=b Message user "help" r2->t0/k1
         "#,
     );
 }

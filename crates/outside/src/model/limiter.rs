@@ -1,6 +1,6 @@
 //! One provider key's gate: how many requests are in flight, and the moment before which none may start.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
@@ -9,9 +9,10 @@ use tokio::time::Instant;
 const SPREAD_MAX: Duration = Duration::from_secs(5);
 
 /// How many requests begin at once before the gate opens wider. A fast model serves any number of callers over few
-/// connections; a slow one gets more of them, twice as many each time that somebody had to wait.
+/// connections; a slow one gets more of them, twice as many each time.
 const WIDTH_FIRST: usize = 64;
-const PATIENCE: Duration = Duration::from_millis(250);
+/// A model that takes longer than this to answer is slow.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Shared by every call to one provider with one key.
 pub(super) struct Limiter {
@@ -22,15 +23,28 @@ pub(super) struct Limiter {
     closed_until: Mutex<Option<Instant>>,
 }
 
-/// How many may be in flight now, and since when.
+/// How many may be in flight now, and how that goes.
 struct Width {
     slots: usize,
     since: Instant,
+    /// How long requests have taken lately.
+    pace: Duration,
+    last_done: Instant,
 }
 
 /// Leave to make one request; dropping it lets the next one in.
 pub(super) struct Slot<'a> {
     _permit: Option<SemaphorePermit<'a>>,
+    limiter: &'a Limiter,
+    since: Instant,
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        let mut width = self.limiter.width();
+        width.last_done = Instant::now();
+        width.pace = (width.pace * 7 + self.since.elapsed()) / 8;
+    }
 }
 
 impl Limiter {
@@ -38,9 +52,10 @@ impl Limiter {
     pub(super) fn new(concurrency_max: Option<usize>) -> Self {
         let width_max = concurrency_max.unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
         let slots = WIDTH_FIRST.min(width_max);
+        let now = Instant::now();
         Self {
             slots: Semaphore::new(slots),
-            width: Mutex::new(Width { slots, since: Instant::now() }),
+            width: Mutex::new(Width { slots, since: now, pace: Duration::ZERO, last_done: now }),
             width_max,
             closed_until: Mutex::new(None),
         }
@@ -55,7 +70,7 @@ impl Limiter {
             }
             let permit = self.acquire().await;
             if self.closed_for().is_none() {
-                return Slot { _permit: permit };
+                return Slot { _permit: permit, limiter: self, since: Instant::now() };
             }
         }
     }
@@ -75,14 +90,19 @@ impl Limiter {
         }
     }
 
-    /// Doubles the gate's width, once for all who have been waiting.
+    /// Doubles the gate's width if the model is slow, once for all who have been waiting.
     fn widen(&self) {
-        let mut width = self.width.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut width = self.width();
+        let is_slow = width.pace >= PATIENCE || width.last_done.elapsed() >= PATIENCE;
         let more = width.slots.min(self.width_max - width.slots);
-        if more > 0 && width.since.elapsed() >= PATIENCE {
+        if is_slow && more > 0 && width.since.elapsed() >= PATIENCE {
             self.slots.add_permits(more);
-            *width = Width { slots: width.slots + more, since: Instant::now() };
+            (width.slots, width.since) = (width.slots + more, Instant::now());
         }
+    }
+
+    fn width(&self) -> MutexGuard<'_, Width> {
+        self.width.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets nobody in for this long. A shorter wait than one already asked for changes nothing.
@@ -149,6 +169,17 @@ mod tests {
         let slots = futures::future::join_all((0..1000).map(|_| limiter.enter())).await;
         assert_eq!(slots.len(), 1000);
         assert!(start.elapsed() < 8 * PATIENCE, "{:?}", start.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fast_model_gets_no_more_connections_however_many_wait() {
+        let limiter = Limiter::new(None);
+        let ask = async || {
+            let _slot = limiter.enter().await;
+            tokio::time::sleep(PATIENCE / 5).await;
+        };
+        futures::future::join_all((0..2000).map(|_| ask())).await;
+        assert_eq!(limiter.width().slots, WIDTH_FIRST);
     }
 
     #[tokio::test(start_paused = true)]

@@ -67,7 +67,7 @@ pub struct ProviderSettings {
     pub api_key: Option<Secret>,
     /// Whether answers are asked for in pieces. Either form is understood, whatever was asked for.
     pub stream: bool,
-    /// Requests in flight at once. Absent: 64, and any number on this machine.
+    /// Requests in flight at once. Absent: 64, or 1,024 to a provider on this machine.
     pub concurrency_max: Option<usize>,
 }
 

@@ -72,7 +72,7 @@ impl Stage {
 
     pub(crate) async fn messages(&self, thread: ThreadId) -> Vec<Message> {
         let journal = self.store.journal(thread, 0, 100_000).await.unwrap();
-        journal.iter().filter_map(|stored| stored.event.message().cloned()).collect()
+        journal.iter().filter_map(|stored| Some((**stored.event.message()?).clone())).collect()
     }
 
     pub(crate) async fn texts(&self, thread: ThreadId, role: Role) -> Vec<String> {

@@ -4,6 +4,7 @@ use super::world::{World, blank, line, numbered, text, texts};
 use crate::row::{Commit, Enqueued, NewLine};
 use crate::store::EnqueueError;
 use entourage_model::{Item, NodeId, RunStatus, ThreadId, ThreadStatus};
+use std::sync::Arc;
 
 async fn keyed(world: &mut World, to: ThreadId, key: &str, text: &str) -> Result<Enqueued, EnqueueError> {
     let item = world.message(text);
@@ -47,7 +48,7 @@ pub async fn a_repeated_key_gives_the_first_line(mut world: World) {
     let run = |world: &mut World, item: Item| {
         let Item::Message(mut posted) = item else { unreachable!("it is a message") };
         posted.run = Some(world.run_id());
-        posted.message.metadata.insert("weight".to_owned(), 0.1.into());
+        Arc::make_mut(&mut posted.message).metadata.insert("weight".to_owned(), 0.1.into());
         Item::Message(posted)
     };
     let item = world.message("hello");
