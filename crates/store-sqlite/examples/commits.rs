@@ -10,7 +10,7 @@ use entourage_model::{
 };
 use entourage_store::{Claim, Commit, NewLine, Store};
 use entourage_store_sqlite::SqliteStore;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,18 +41,21 @@ async fn measure_opening(folder: &Path) {
     }
 }
 
-/// Each task works as a thread does: two events of about 500 bytes, one line consumed, one line put from outside.
+/// Each task works as a thread does: two events of about 700 bytes a commit, and every sixteenth time a line from
+/// outside, which the next commit consumes.
 async fn measure_commits(folder: &Path, tasks: u64) {
     let store = Arc::new(SqliteStore::open(folder).expect("it can be opened"));
     let (cpu, clock, transactions) = (cpu(), Instant::now(), store.transactions());
     let work = |seed| tokio::spawn(work(Arc::clone(&store), seed, clock + SPAN));
     let done = futures::future::join_all((1..=tasks).map(work)).await;
     let commits: u64 = done.into_iter().map(|commits| commits.expect("nobody panics")).sum();
-    let (spent, shared) = (self::cpu() - cpu, commits as f64 / (store.transactions() - transactions) as f64);
+    let each = |spent: Duration| spent.as_secs_f64() * 1e6 / commits as f64;
     println!(
-        "{tasks} tasks: {:.0} commits/s, {:.1} µs CPU each (whole process), {shared:.1} to a transaction",
+        "{tasks} tasks: {:.0} commits/s, {:.1} to a transaction; CPU each {:.1} µs, {:.1} of them in the writer",
         commits as f64 / clock.elapsed().as_secs_f64(),
-        spent.as_secs_f64() * 1e6 / commits as f64,
+        commits as f64 / (store.transactions() - transactions) as f64,
+        each(self::cpu() - cpu),
+        each(writer_cpu()),
     );
     store.close().await;
 }
@@ -62,11 +65,12 @@ async fn work(store: Arc<SqliteStore>, seed: u64, until: Instant) -> u64 {
     store.register(node).await.expect("it can be registered");
     let claim = store.create(new_thread(seed, None), Some(node)).await.expect("it can be made").expect("it was asked");
     let mut commits = 0;
+    let mut waiting = vec![1];
     while Instant::now() < until {
         let commit = Commit {
             seq: claim.seq + commits * 2,
             events: vec![answered(seed, 500), answered(seed + 1, 500)],
-            consumed: vec![commits + 1],
+            consumed: std::mem::take(&mut waiting),
             ..blank(&claim)
         };
         store.commit(claim.lease, commit).await.expect("the lease is good");
@@ -74,7 +78,8 @@ async fn work(store: Arc<SqliteStore>, seed: u64, until: Instant) -> u64 {
         if commits.is_multiple_of(16) {
             let item = Item::Message(Posted::plain(message(seed, 200)));
             let line = NewLine { item, key: None, run: None, messages_max: 1000 };
-            store.enqueue(claim.lease.thread, line, None).await.expect("there is room");
+            let queued = store.enqueue(claim.lease.thread, line, None).await.expect("there is room");
+            waiting.push(queued.number);
         }
     }
     commits
@@ -184,7 +189,19 @@ fn blank(claim: &Claim) -> Commit {
 
 /// What this process has used so far, user and system. Linux only.
 fn cpu() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    ticks("/proc/self/stat")
+}
+
+/// The same of the threads that write; of an open store there is one.
+fn writer_cpu() -> Duration {
+    let threads = std::fs::read_dir("/proc/self/task").expect("Linux").map(|entry| entry.expect("Linux").path());
+    let is_writer =
+        |path: &PathBuf| std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name.starts_with("store-writer"));
+    threads.filter(is_writer).map(|path| ticks(path.join("stat"))).sum()
+}
+
+fn ticks(stat: impl AsRef<Path>) -> Duration {
+    let stat = std::fs::read_to_string(stat).expect("Linux");
     let fields: Vec<&str> = stat.rsplit(')').next().expect("it has a name").split_whitespace().collect();
     let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().expect("a number")).sum();
     Duration::from_millis(ticks * 10)

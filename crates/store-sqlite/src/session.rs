@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 pub(crate) struct Session<'w> {
     connection: &'w Connection,
     pub(crate) now: Timestamp,
-    /// Of the last event that was ever appended. The writer takes it back with the transaction.
+    /// Of the last event that was ever appended.
     pub(crate) position: u64,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Desk {
     connection: Connection,
     clock: Clock,
     alarm: Alarm,
-    /// Of the last event that was ever appended.
+    /// Of the last event that was ever appended. One that was rolled back leaves a gap.
     position: u64,
     /// Pages in the write-ahead log after the last commit, as SQLite tells it.
     log_pages: Arc<AtomicI32>,
@@ -92,14 +92,10 @@ impl Desk {
 
     /// All of them or none.
     fn transact(&mut self, batch: &mut [Box<dyn Order>]) -> rusqlite::Result<()> {
-        let position = self.position;
         let done = self.run(batch);
-        if done.is_err() {
-            self.position = position;
-            if !self.connection.is_autocommit() {
-                // Fails only where SQLite has rolled back by itself.
-                let _ = self.execute("ROLLBACK");
-            }
+        if done.is_err() && !self.connection.is_autocommit() {
+            // Fails only where SQLite has rolled back by itself.
+            let _ = self.execute("ROLLBACK");
         }
         done
     }

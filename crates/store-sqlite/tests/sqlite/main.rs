@@ -3,6 +3,7 @@
 
 mod check;
 mod contract;
+mod journal;
 mod kill;
 mod open;
 mod world;
