@@ -42,7 +42,7 @@ fn lines(state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
                     lines.push(Line::Message { role: Role::Assistant, message: Arc::clone(message), calls });
                 }
                 if calls {
-                    results(&state.transcript[index..], message, side, &mut lines);
+                    results(&state.transcript[index..], message, &mut lines);
                 }
             }
             // The other side's words, without its tool traffic.
@@ -58,13 +58,13 @@ fn lines(state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
 }
 
 /// The results of `answer`'s calls, in call order, however they came in.
-fn results(behind: &[Arc<Message>], answer: &Message, side: Side, lines: &mut Vec<Line>) {
-    let next = behind.iter().position(|m| m.role == Role::Assistant && m.side == Some(side)).unwrap_or(behind.len());
+fn results(behind: &[Arc<Message>], answer: &Message, lines: &mut Vec<Line>) {
+    // Nobody answers while a call is open. Behind the next answer, whosever it is, the same ids mean other calls.
+    let next = behind.iter().position(|m| m.role == Role::Assistant && m.side.is_some()).unwrap_or(behind.len());
     let places: std::collections::BTreeMap<_, _> =
         answer.tool_calls.iter().enumerate().map(|(place, call)| (&call.id, place)).collect();
     let mut found: Vec<Option<&Arc<Message>>> = vec![None; answer.tool_calls.len()];
-    // The other side may have used the same ids.
-    for message in behind[..next].iter().filter(|m| m.role == Role::Tool && m.side == Some(side)) {
+    for message in behind[..next].iter().filter(|m| m.role == Role::Tool) {
         if let Some(&place) = message.tool_call_id.as_ref().and_then(|id| places.get(id)) {
             found[place] = Some(message);
         }

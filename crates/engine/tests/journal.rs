@@ -1,6 +1,6 @@
 //! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event of the first version.
 
-use entourage_engine::{ThreadState, apply};
+use entourage_engine::ThreadState;
 use entourage_model::{Event, JOURNAL_VERSION, Name, Rest, ThreadStatus, Timestamp, Usage};
 use std::collections::BTreeSet;
 
@@ -11,9 +11,7 @@ fn events() -> Vec<Event> {
 }
 
 fn fold(journal: &[Event]) -> ThreadState {
-    let mut state = ThreadState::born(&journal[0]).expect("the first event");
-    journal[1..].iter().for_each(|event| apply(&mut state, event));
-    state
+    ThreadState::fold(journal).expect("the first event")
 }
 
 #[test]

@@ -143,7 +143,6 @@ impl Desk<'_> {
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
-        self.settled = false;
     }
 
     /// Asks every run of the child to end.

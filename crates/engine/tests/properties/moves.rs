@@ -10,6 +10,7 @@ use entourage_model::{
 };
 use proptest::prelude::*;
 use std::ops::Range;
+use std::time::Duration;
 
 /// One thing that happens. Numbers choose among what there is; where there is nothing, it is nonsense.
 #[derive(Clone, Debug)]
@@ -180,7 +181,7 @@ pub(crate) fn input(drawn: Move, actor: &mut Actor, ledger: &mut Ledger) -> Opti
             Some(Input::ToolEnded { call, outcome, text: "result".to_owned() })
         }
         Move::Tick(seconds) => {
-            actor.pass_time(seconds);
+            actor.pass_time(Duration::from_secs(seconds));
             Some(Input::Tick)
         }
         Move::Crash => Some(Input::Resumed),

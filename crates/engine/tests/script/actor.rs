@@ -47,8 +47,8 @@ impl Actor {
         self.letters
     }
 
-    pub(crate) fn pass_time(&mut self, seconds: u64) {
-        self.hour = self.hour.after(Duration::from_secs(seconds));
+    pub(crate) fn pass_time(&mut self, time: Duration) {
+        self.hour = self.hour.after(time);
     }
 
     /// One step. What the thread writes to itself lies in its queue afterwards.

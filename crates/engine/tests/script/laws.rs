@@ -1,7 +1,7 @@
 //! What holds after every step of every thread, whatever the input was.
 
 use crate::team::Setup;
-use entourage_engine::{Call, CallState, Decision, Effect, Session, ThreadState, apply};
+use entourage_engine::{Call, CallState, Decision, Effect, Session, ThreadState};
 use entourage_model::{CallId, EffectClass, Event, Line, ModelRequest, Role, ThreadStatus, Wait};
 use std::collections::BTreeSet;
 
@@ -58,10 +58,7 @@ fn state_is_the_fold(journal: &[Event], state: &ThreadState) -> Result<(), Broke
 }
 
 pub(crate) fn fold(journal: &[Event]) -> ThreadState {
-    let (first, rest) = journal.split_first().expect("a journal begins with `Started`");
-    let mut state = ThreadState::born(first).expect("a journal begins with `Started`");
-    rest.iter().for_each(|event| apply(&mut state, event));
-    state
+    ThreadState::fold(journal).expect("a journal begins with `Started`")
 }
 
 fn events_survive_json(events: &[Event]) -> Result<(), Broken> {

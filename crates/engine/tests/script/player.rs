@@ -65,8 +65,8 @@ impl Player {
                 self.actor.feed(Input::Mail)
             }
             (Play::Input(input), _) => self.actor.feed(input),
-            (Play::Tick(seconds), _) => {
-                self.actor.pass_time(seconds);
+            (Play::Tick(time), _) => {
+                self.actor.pass_time(time);
                 self.actor.feed(Input::Tick)
             }
             (Play::Born(posted), mark) => {

@@ -2,7 +2,7 @@
 //!
 //! Letters: `message TEXT` · `ask RUN[->THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
-//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS` ·
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS|Nms` ·
 //! `born RUN->THREAD[/CALL] TEXT` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
@@ -12,13 +12,14 @@ use entourage_model::{
     Timestamp, ToolCall, Usage,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What a line asks the player to do.
 #[derive(Debug)]
 pub(crate) enum Play {
     Letter(Box<Item>),
     Input(Input),
-    Tick(u64),
+    Tick(Duration),
     /// The thread is one that its parent made with this request, and it is taken up.
     Born(Box<Posted>),
     /// With a tool that is gone afterwards.
@@ -47,7 +48,7 @@ impl Reader<'_> {
                 Play::Input(Input::ToolEnded { call: call.into(), outcome: ending.outcome, text: ending.text })
             }
             "born" => Play::Born(Box::new(self.request(rest))),
-            "tick" => Play::Tick(rest.parse().expect("seconds")),
+            "tick" => Play::Tick(time(rest)),
             "crash" => Play::Crash(rest.strip_prefix("without ").map(Name::from)),
             "mail" => Play::Input(Input::Mail),
             "broke" => Play::Input(Input::Broke { reason: rest.to_owned(), bury: false }),
@@ -133,6 +134,12 @@ fn ending(text: &str) -> Ending {
         size: 1,
     };
     Ending { outcome: outcome_named(outcome), text, attachments: files.map(file).collect(), limit: None }
+}
+
+fn time(text: &str) -> Duration {
+    let number = |text: &str| text.parse().expect("a number");
+    let millis = text.strip_suffix("ms").map(|text| Duration::from_millis(number(text)));
+    millis.unwrap_or_else(|| Duration::from_secs(number(text)))
 }
 
 fn outcome_named(word: &str) -> Outcome {

@@ -318,6 +318,9 @@ fn an_instance_whose_runs_were_asked_to_end_is_busy_until_they_have() {
         > NewRun r4 c1 helper "more"
         > Deliver c1 Message user "more" r4->t0
         > CallModel boss a 2
+        < ended r4 done helped
+        ! ChildEnded c1 r4 done
+        > Deliver t0 Message user "Subagent (reference: @c1) has returned the following result:\n\nhelped" delivers=r4 silent subagent_id=@c1
         "#,
     );
 }

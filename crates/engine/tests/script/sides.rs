@@ -77,6 +77,27 @@ fn a_side_never_sees_the_others_tool_traffic_even_when_both_use_the_same_ids() {
 }
 
 #[test]
+fn a_result_is_never_taken_from_a_call_of_the_other_side_with_the_same_id() {
+    check(
+        "pair dual tools=look on_text=go_on",
+        r#"
+        < ask r1 start ...
+        < model | k1=look ...
+        < tool k1 done seen by a ...
+        < model | k1=look ...
+        < tool k1 done seen by b
+        ! CallEnded k1 look done "seen by b"
+        ! TurnEnded b every_step next=a
+        > CallModel pair a 1
+        | system "You are pair/a."
+        | user "start"
+        | assistant "" k1
+        | tool k1 "seen by a"
+        "#,
+    );
+}
+
+#[test]
 fn the_side_that_receives_messages_acts_first_and_both_see_them_as_user() {
     check(
         "pair dual

@@ -19,6 +19,22 @@ fn a_tick_before_the_deadline_changes_nothing() {
 }
 
 #[test]
+fn a_session_is_over_at_its_deadline_and_not_a_moment_before() {
+    check(
+        MINUTE,
+        r#"
+        # Every event takes a millisecond: the session has two when the waiting begins.
+        < ask r1 hi ...
+        < tick 59997ms
+        < tick 1ms
+        ! SessionEnded failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached" rest=failed
+        > EndRun r1 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
+        > Abort
+        "#,
+    );
+}
+
+#[test]
 fn a_deadline_ends_a_session_whose_model_thinks() {
     check(
         MINUTE,

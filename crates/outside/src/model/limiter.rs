@@ -1,5 +1,6 @@
 //! One provider key's gate: how many requests are in flight, and the moment before which none may start.
 
+use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -19,6 +20,8 @@ pub(super) struct Limiter {
     slots: Semaphore,
     width: Mutex<Width>,
     width_max: usize,
+    /// Held by the one who keeps watch, until it is let in.
+    watch: tokio::sync::Mutex<()>,
     /// Moved only forward, by whoever was told to wait.
     closed_until: Mutex<Option<Instant>>,
 }
@@ -57,6 +60,7 @@ impl Limiter {
             slots: Semaphore::new(slots),
             width: Mutex::new(Width { slots, since: now, pace: Duration::ZERO, last_done: now }),
             width_max,
+            watch: tokio::sync::Mutex::new(()),
             closed_until: Mutex::new(None),
         }
     }
@@ -79,14 +83,20 @@ impl Limiter {
         if let Ok(permit) = self.slots.try_acquire() {
             return Some(permit);
         }
-        let acquire = self.slots.acquire();
-        tokio::pin!(acquire);
+        tokio::select! {
+            biased;
+            // The semaphore is never closed, so there is always a permit.
+            permit = self.slots.acquire() => permit.ok(),
+            never = self.keep_watch() => match never {},
+        }
+    }
+
+    /// Opens the gate wider while the model is slow. One of those who wait does it for all.
+    async fn keep_watch(&self) -> Infallible {
+        let _alone = self.watch.lock().await;
         loop {
-            tokio::select! {
-                // The semaphore is never closed, so there is always a permit.
-                permit = &mut acquire => return permit.ok(),
-                () = tokio::time::sleep(PATIENCE) => self.widen(),
-            }
+            tokio::time::sleep(PATIENCE).await;
+            self.widen();
         }
     }
 
