@@ -22,7 +22,9 @@ use tokio::time::Instant;
 const ATTEMPTS_MAX: u32 = 5;
 
 /// How long a decision may wait for the next one, if nobody waits for it: both then become durable at once.
-const HOLD: Duration = Duration::from_millis(50);
+const HOLD: Duration = Duration::from_millis(250);
+/// The same while somebody watches the tree.
+const HOLD_WATCHED: Duration = Duration::from_millis(20);
 
 /// How long a thread rests after the store could not take its decision.
 const STORE_PAUSE: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
 //! Making a decision durable, and doing what it asks for: in that order.
 
-use super::{Actor, Gone, HOLD};
+use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::hub::Notice;
 use crate::perform;
 use entourage_engine::{Decision, Effect, Input};
@@ -9,6 +9,7 @@ use entourage_store::{Commit, CommitError, Committed};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 impl Actor {
@@ -29,7 +30,7 @@ impl Actor {
                 held.append(decision);
                 (held, until)
             }
-            None => (decision, Instant::now() + HOLD),
+            None => (decision, Instant::now() + self.hold()),
         };
         if decision.is_empty() && status == ThreadStatus::Running {
             return Ok(None);
@@ -120,6 +121,10 @@ impl Actor {
             }
         }
         rest
+    }
+
+    fn hold(&self) -> Duration {
+        if self.inner.hub.is_watched() { HOLD_WATCHED } else { HOLD }
     }
 
     fn place(&self) -> perform::Place {
