@@ -91,6 +91,9 @@ struct Actor {
     landed: VecDeque<Input>,
     /// A decision that nobody waits for, and until when it is held back.
     held: Option<(Decision, Instant)>,
+    /// An earlier attempt came to nothing: the next decision is made durable at once, even an empty one, so that a
+    /// process that is killed again and again does not take its threads for the cause.
+    tried: bool,
 }
 
 /// Runs an actor for the claimed thread until it parks.
@@ -178,6 +181,7 @@ impl Actor {
         bell: Arc<Notify>,
     ) -> Result<Self, RuntimeError> {
         let thread = lease.thread;
+        let tried = claim.as_ref().is_none_or(|claim| claim.attempts > 1);
         let (kept, lines) = match claim {
             Some(claim) => {
                 let kept = inner.cache.take(thread, claim.seq);
@@ -203,6 +207,7 @@ impl Actor {
             unrepeatable: 0,
             landed: VecDeque::new(),
             held: None,
+            tried,
             inner: Arc::clone(inner),
         };
         actor.receive(lines);

@@ -24,7 +24,7 @@ impl Actor {
         let status = self.state.status();
         // What may be repeated need not wait for the disk.
         let rest = self.perform(std::mem::take(&mut decision.effects), Safety::Repeatable);
-        let urgent = !rest.is_empty() || is_urgent(&decision, status);
+        let urgent = self.tried || !rest.is_empty() || is_urgent(&decision, status);
         let (decision, until) = match held {
             Some((mut held, until)) => {
                 held.append(decision);
@@ -32,7 +32,7 @@ impl Actor {
             }
             None => (decision, Instant::now() + self.hold()),
         };
-        if decision.is_empty() && status == ThreadStatus::Running {
+        if decision.is_empty() && status == ThreadStatus::Running && !self.tried {
             return Ok(None);
         }
         if !urgent && Instant::now() < until {
@@ -92,6 +92,7 @@ impl Actor {
         };
         let first = self.seq + 1;
         self.seq = self.state.seq;
+        self.tried = false;
         if let Some(events) = shown.filter(|events| !events.is_empty()) {
             self.inner.hub.tell(self.root, Notice::Committed { thread: self.lease.thread, first, events });
         }

@@ -1,8 +1,8 @@
 //! A process that ends at the wrong moment, and the one that takes over.
 
 use crate::stage::{Stage, is, solo};
-use entourage_model::{Limits, Role, ThreadStatus, Timestamp};
-use entourage_store::{Clock, MemoryStore};
+use entourage_model::{Ids, Item, Limits, Message, Posted, Role, ThreadStatus, Timestamp};
+use entourage_store::{Clock, MemoryStore, NewLine};
 use entourage_testkit::cast::blocking;
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
@@ -64,5 +64,43 @@ fn a_node_that_vanishes_is_swept_and_its_tree_ends_once() {
         assert_eq!(stage.texts(thread, Role::Tool).await, ["worked"]);
         assert_eq!(stage.texts(thread, Role::Assistant).await, ["", "all done"]);
         assert_eq!(stage.kids(thread).await.len(), 1);
+    });
+}
+
+#[test]
+fn a_process_that_dies_again_and_again_does_not_take_its_threads_for_the_cause() {
+    let (store, now) = hand_clock();
+    let team = || vec![solo("boss", vec![])];
+    let life = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let first = life();
+    let thread = first.block_on(async {
+        let stage = Stage::on(store.clone(), team(), Reply::text("hello"), Limits::default()).await;
+        let (thread, _) = stage.create("boss", "hi").await;
+        stage.settle(thread).await;
+        stage.runtime.shutdown().await;
+        let message = Message::new(Ids::new(Timestamp(1), 1).message(), Role::User, "are you there?", Timestamp(1));
+        let item = Item::Message(Posted::plain(message));
+        let line = NewLine { item, key: None, run: None, messages_max: 10 };
+        stage.store.enqueue(thread, line, None).await.unwrap();
+        thread
+    });
+    for _ in 0..8 {
+        let next = life();
+        let held = next.block_on(async {
+            let stage = Stage::on(store.clone(), team(), Reply::hang(), Limits::default()).await;
+            stage.runtime.resume(None);
+            stage.model.until_requests(1).await;
+            stage
+        });
+        next.shutdown_background();
+        drop(held);
+        now.fetch_add(60_000_000, Ordering::Relaxed);
+    }
+    life().block_on(async {
+        let stage = Stage::on(store, team(), Reply::text("still here"), Limits::default()).await;
+        stage.runtime.resume(None);
+        assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
+        assert_eq!(stage.texts(thread, Role::User).await, ["hi", "are you there?"]);
+        assert_eq!(stage.texts(thread, Role::Assistant).await, ["hello", "still here"]);
     });
 }
