@@ -11,7 +11,6 @@ mod log;
 mod screen;
 
 mod invocation;
-mod nearest;
 mod project;
 mod settings;
 

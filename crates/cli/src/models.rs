@@ -3,7 +3,6 @@
 use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::nearest::nearest;
 use crate::project::read_outside;
 use crate::settings::Provider;
 use entourage_declare::{FILE_BYTES_MAX, Files as _};
@@ -70,7 +69,7 @@ fn checked(model: ModelRef) -> Result<ModelRef, Failure> {
         return Ok(model);
     }
     let what = format!("model `{model}` names the provider `{}`, which nobody knows", model.provider());
-    let hint = match nearest(model.provider(), names) {
+    let hint = match entourage_model::meant(model.provider(), names) {
         Some(nearest) => format!("did you mean `{nearest}:{}`?", model.model()),
         None => format!("known are {}", names.map(|name| format!("`{name}:`")).join(", ")),
     };

@@ -2,7 +2,6 @@
 
 use crate::arguments::Arguments;
 use crate::failure::Exit;
-use crate::nearest::nearest;
 use crate::screen::{Format, Screen};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
@@ -53,7 +52,7 @@ fn command_like(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let command = Arguments::command();
     let names = command.get_subcommands().map(clap::Command::get_name);
-    Some(format!("did you mean '{}'?", nearest(typed, names)?))
+    Some(format!("did you mean '{}'?", entourage_model::meant(typed, names)?))
 }
 
 /// Names stand in backticks; clap puts them between apostrophes. One within a word stays.

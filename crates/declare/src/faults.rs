@@ -40,3 +40,8 @@ pub(crate) fn quoted(text: &str) -> String {
     }
     format!("`{shown}`")
 }
+
+/// A hint at the known name that `name` was probably meant to be. Absent: nothing is known.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    Some(format!("did you mean {}?", quoted(entourage_model::nearest(name, known)?)))
+}

@@ -1,7 +1,7 @@
 //! An object's fields, read one by one: what is missing, of a wrong type or unknown is reported at its place.
 
+use crate::faults::did_you_mean;
 use crate::faults::{Faults, quoted};
-use crate::nearest::did_you_mean;
 use crate::tree::{At, Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};

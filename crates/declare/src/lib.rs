@@ -9,7 +9,6 @@ mod tools;
 mod load;
 
 mod faults;
-mod nearest;
 mod tree;
 
 mod fields;

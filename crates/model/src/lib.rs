@@ -9,6 +9,7 @@ mod id;
 mod item;
 mod limits;
 mod message;
+mod nearest;
 mod report;
 mod request;
 mod run;
@@ -28,6 +29,7 @@ pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RunId, Side, ThreadId}
 pub use item::{Item, Posted, ReplyTo};
 pub use limits::Limits;
 pub use message::{Attachment, Message, Role, ToolCall, ToolStatus};
+pub use nearest::{meant, nearest};
 pub use report::{Code, Place, Report, Severity};
 pub use request::{Line, ModelAnswer, ModelRequest};
 pub use run::{Ending, Outcome, RunStatus, Usage};

@@ -9,7 +9,6 @@ mod cut;
 mod find_files;
 mod grep_files;
 mod list_files;
-mod nearest;
 mod read_file;
 mod toolbox;
 

@@ -8,6 +8,8 @@ mod children;
 mod crashes;
 #[path = "runtime/endings.rs"]
 mod endings;
+#[path = "runtime/faults.rs"]
+mod faults;
 #[path = "runtime/stage.rs"]
 mod stage;
 #[path = "runtime/turns.rs"]

@@ -2,6 +2,7 @@
 //!
 //! Test-only: this crate may be a dev-dependency and may not ship.
 
+pub mod breaking_store;
 pub mod cast;
 pub mod fake_model;
 pub mod floor;

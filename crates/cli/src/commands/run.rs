@@ -5,7 +5,6 @@ use crate::errand::{Errand, PATIENCE};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models;
-use crate::nearest::nearest;
 use crate::storage::Storage;
 use crate::verdict::Verdict;
 use clap::Args;
@@ -129,7 +128,7 @@ fn unknown_agent(loaded: &Loaded, name: &str, words: &[String], broken: usize) -
     if name.contains(char::is_whitespace) {
         return report.hint("the agent comes first and is one word: `entourage run AGENT 'MESSAGE'`");
     }
-    match nearest(name, names.iter().copied()) {
+    match entourage_model::meant(name, names.iter().copied()) {
         Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
         None if broken > 0 => report.hint("mend the declarations above; `entourage check` looks at all of them"),
         None => {

@@ -1,7 +1,6 @@
 //! One settings file: its text in, the values that can be used and the faults of the others out.
 
 use super::known::{ROOT, Shape};
-use crate::nearest::nearest;
 use entourage_model::{Limits, ModelRef, Place, Report};
 use serde::Deserialize;
 use std::ops::Range;
@@ -68,7 +67,7 @@ impl Reader<'_> {
 
     fn unknown(&mut self, known: &[(&str, Shape)], name: &str, path: &str, span: Range<usize>) {
         let report = Report::warning("C005", format!("there is no setting `{path}`")).at(self.place(span));
-        let hint = match nearest(name, known.iter().map(|(name, _)| *name)) {
+        let hint = match entourage_model::meant(name, known.iter().map(|(name, _)| *name)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("known are {}", list(known)),
         };

@@ -2,7 +2,6 @@
 
 use super::file::fits;
 use super::known::{ROOT, Shape};
-use crate::nearest::nearest;
 use entourage_model::Report;
 use toml::{Table, Value};
 
@@ -84,7 +83,7 @@ fn nested(path: Vec<String>, value: Value) -> Table {
 fn unknown(name: &str) -> Report {
     let report = Report::warning("C006", format!("variable `{name}` is no setting"));
     let known: Vec<_> = names(ROOT, PREFIX).chain(names(OTHERS, PREFIX)).collect();
-    match nearest(name, known.iter().map(String::as_str)) {
+    match entourage_model::meant(name, known.iter().map(String::as_str)) {
         Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
         None => report.hint(format!("settings are named `{PREFIX}<TABLE>_<KEY>`, as in `{PREFIX}LIMITS_DEPTH`")),
     }

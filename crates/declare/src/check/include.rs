@@ -3,9 +3,9 @@
 use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::draft::{Declared, PartDraft, PromptDraft};
+use crate::faults::did_you_mean;
 use crate::faults::quoted;
 use crate::files::FILE_BYTES_MAX;
-use crate::nearest::did_you_mean;
 use crate::tree::At;
 use entourage_model::{Name, Report};
 use std::collections::BTreeMap;

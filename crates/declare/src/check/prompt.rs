@@ -3,8 +3,8 @@
 use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::draft::{AgentDraft, Declared, EntryDraft, PromptDraft};
+use crate::faults::did_you_mean;
 use crate::faults::quoted;
-use crate::nearest::did_you_mean;
 use entourage_model::{ChildEntry, Kind, Name, Prompt, Report, ToolEntry};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::find_files::FindFiles;
 use super::grep_files::GrepFiles;
 use super::list_files::ListFiles;
 use super::read_file::ReadFile;
-use super::{Call, Output, Tool, alias, cut, nearest};
+use super::{Call, Output, Tool, alias, cut};
 use crate::workspace::Workspace;
 use entourage_model::{CallId, Name, ThreadId, ToolSpec};
 use futures::FutureExt as _;
@@ -93,7 +93,7 @@ impl Toolbox {
     fn unknown(&self, name: &str) -> Output {
         let shown: String = name.chars().take(NAME_CHARS_SHOWN).collect();
         let mut text = format!("There is no tool `{}`.", shown.escape_debug());
-        if let Some(nearest) = nearest::nearest(name, self.tools.keys().map(Name::as_str)) {
+        if let Some(nearest) = entourage_model::nearest(name, self.tools.keys().map(Name::as_str)) {
             text.push_str(&format!(" Did you mean `{nearest}`?"));
         }
         Output::error(text)
