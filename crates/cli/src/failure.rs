@@ -66,6 +66,7 @@ impl Failure {
         match error {
             RuntimeError::Store(error) => Self::of_store(error, place),
             RuntimeError::Journal(fault) => Self::of_store(&StoreError::Corrupt(fault.clone()), place),
+            RuntimeError::Broken(fault) => Self::of_store(&StoreError::Unavailable(fault.clone()), place),
             RuntimeError::NoThread(_) | RuntimeError::NoRun(_) => Self::usage(
                 Report::error("C020", what).hint("`entourage threads` and `entourage runs` list what there is"),
             ),

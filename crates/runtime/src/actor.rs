@@ -4,7 +4,7 @@ mod commit;
 
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
-use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, World, step};
+use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, step};
 use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
@@ -251,7 +251,12 @@ impl Actor {
         let world =
             World { team: &self.team, tools: &self.inner.specs, limits: &self.inner.limits, tree_left: self.tree_left };
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
-        step(&world, &mut self.state, &mut self.mail, cue)
+        let decision = step(&world, &mut self.state, &mut self.mail, cue);
+        if decision.effects.contains(&Effect::Abort) {
+            // What has come back meanwhile answers questions that were taken back.
+            self.landed.clear();
+        }
+        decision
     }
 
     /// Goes back to what is durable.

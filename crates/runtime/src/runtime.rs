@@ -46,6 +46,8 @@ pub enum RuntimeError {
     KeyConflict,
     #[error("a journal cannot be read: {0}")]
     Journal(String),
+    #[error("the work broke: {0}")]
+    Broken(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -95,13 +95,17 @@ impl Runtime {
             at_work: run.is_some(),
             run: run.clone(),
         };
-        let claim = (new.at_work && inner.has_room()).then_some(inner.node);
-        let claim = inner.store.create(new, claim).await?;
-        for file in root.files {
-            inner.store.put_file(thread, file).await?;
-        }
-        inner.take_up(claim.into_iter().collect(), &[]);
-        Ok(Created { thread, run: run.map(|run| run.id) })
+        let (inner, files) = (Arc::clone(inner), root.files);
+        self.whole(async move {
+            let claim = (new.at_work && inner.has_room()).then_some(inner.node);
+            let claim = inner.store.create(new, claim).await?;
+            for file in files {
+                inner.store.put_file(thread, file).await?;
+            }
+            inner.take_up(claim.into_iter().collect(), &[]);
+            Ok(Created { thread, run: run.map(|run| run.id) })
+        })
+        .await
     }
 
     fn first_run(
@@ -171,12 +175,26 @@ impl Runtime {
 
     /// Returns what the key's first call had queued, where this one repeats it.
     async fn queue(&self, thread: ThreadId, item: Item, key: Option<String>) -> Result<Option<Item>, RuntimeError> {
-        let inner = &self.inner;
-        let line = NewLine { item, key, run: None, messages_max: inner.limits.queue_messages };
-        let claim = inner.has_room().then_some(inner.node);
-        let queued = inner.store.enqueue(thread, line, claim).await;
-        let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
-        inner.take_up(queued.claim.into_iter().collect(), &[thread]);
-        Ok(queued.first)
+        let line = NewLine { item, key, run: None, messages_max: self.inner.limits.queue_messages };
+        let inner = Arc::clone(&self.inner);
+        self.whole(async move {
+            let claim = inner.has_room().then_some(inner.node);
+            let queued = inner.store.enqueue(thread, line, claim).await;
+            let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
+            inner.take_up(queued.claim.into_iter().collect(), &[thread]);
+            Ok(queued.first)
+        })
+        .await
+    }
+
+    /// Does all of it even if whoever asked has gone: what a store has claimed must be taken up.
+    async fn whole<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
+    ) -> Result<T, RuntimeError> {
+        match self.inner.tasks.spawn(work).await {
+            Ok(done) => done,
+            Err(broken) => Err(RuntimeError::Broken(broken.to_string())),
+        }
     }
 }

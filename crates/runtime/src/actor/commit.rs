@@ -112,7 +112,6 @@ impl Actor {
                 Effect::Abort => {
                     self.flights.clear();
                     self.unrepeatable = 0;
-                    self.landed.clear();
                 }
                 Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
                 Effect::CallTool { call, key } => {
