@@ -36,6 +36,10 @@ mod typed;
 use screen::{Format, Screen};
 use std::process::ExitCode;
 
+/// A fan-out allocates on every thread at once; this takes a tenth of its processor time away.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = match typed::arguments() {
         Ok(arguments) => arguments,

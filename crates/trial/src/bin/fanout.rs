@@ -10,6 +10,10 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+/// As in `entourage` itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Compares a durable fan-out with a bare client that makes the same requests.
 #[derive(Debug, Parser)]
 struct Arguments {
