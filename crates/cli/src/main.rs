@@ -36,7 +36,7 @@ mod typed;
 use screen::{Format, Screen};
 use std::process::ExitCode;
 
-/// A fan-out allocates on every thread at once; this takes a tenth of its processor time away.
+/// A fan-out allocates on every thread at once; `docs/benchmarks.md` has what this gains and what it costs.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
