@@ -1,0 +1,108 @@
+//! A definition, evaluated: its value with places, and the program that it is.
+//!
+//! The work is done on a thread of its own: parsers and engines need a stack whose size is known, and a script that does
+//! not end can be left behind. Files are still read by the caller, whose `Sources` need not be shared between threads:
+//! the worker asks, the caller answers.
+
+use crate::fault::{Fault, FaultKind};
+use crate::limits::{GRACE, Limits, STACK_BYTES};
+use crate::located::Located;
+use crate::outline::Double;
+use crate::project::{Project, Read};
+use crate::remembered::{self, Seen};
+use crate::sandbox::{Sandbox, Watch};
+use crate::sources::{Memory, Sources};
+use crate::thrown;
+use crate::value;
+use crate::worker::Worker;
+use entourage_model::Program;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// What a definition gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// The module's default export, awaited if it is a promise.
+    pub value: Located,
+    /// Keys that are written twice in one object of the export.
+    pub doubles: Vec<Double>,
+    /// All of the project's modules that it is made of.
+    pub program: Program,
+}
+
+/// Evaluates the module at `path`, a path relative to the project, within `Limits::DEFINITION`.
+///
+/// What `memory` knows of it is taken from there, as long as every file that it was made of is still the same. Faults are
+/// not kept.
+pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Result<Evaluated, Fault> {
+    if let Some(evaluated) = remembered::recall(path, sources, memory) {
+        return Ok(evaluated);
+    }
+    let (evaluated, seen) = run(path, sources, Limits::DEFINITION)?;
+    remembered::keep(path, &evaluated, seen, memory);
+    Ok(evaluated)
+}
+
+/// What the thread wants of the caller.
+enum Request {
+    Read(String),
+    Done(Result<(Evaluated, Seen), Fault>),
+}
+
+fn run(path: &str, sources: &dyn Sources, limits: Limits) -> Result<(Evaluated, Seen), Fault> {
+    let (ask, asked) = mpsc::channel();
+    let (answer, answered) = mpsc::channel();
+    let deadline = Instant::now() + limits.time + GRACE;
+    let entry = path.to_owned();
+    let _worker = Worker::start(path, STACK_BYTES, move |bond| {
+        let watch = Watch::new(limits, bond);
+        let project = Project::new(reader(ask.clone(), answered));
+        // The caller may have given up; then nobody wants to know.
+        let _ = ask.send(Request::Done(definition(&entry, project, limits, watch)));
+    })?;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match asked.recv_timeout(left) {
+            Ok(Request::Read(path)) => {
+                // If the worker is gone, the next turn learns why.
+                let _ = answer.send(sources.read(&path));
+            }
+            Ok(Request::Done(result)) => return result,
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(thrown::too_long(path, limits)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(Fault::new(FaultKind::Syntax, path, "the evaluation broke down: this is a bug"));
+            }
+        }
+    }
+}
+
+/// Reads through the caller.
+fn reader(ask: mpsc::Sender<Request>, answered: mpsc::Receiver<io::Result<Vec<u8>>>) -> Read {
+    Box::new(move |path| {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        ask.send(Request::Read(path.to_owned())).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())?
+    })
+}
+
+fn definition(path: &str, mut project: Project, limits: Limits, watch: Watch) -> Result<(Evaluated, Seen), Fault> {
+    let outline = project.enter(path)?;
+    let project = Rc::new(RefCell::new(project));
+    let sandbox = Sandbox::new(path, limits, watch, Box::new(Rc::clone(&project)))?;
+    let value = sandbox.run(|ctx| {
+        sandbox.scene.prepare(ctx)?;
+        let export = sandbox.scene.default_export(ctx)?;
+        value::read(&sandbox.scene, ctx, &export, &outline)
+    })?;
+    drop(sandbox);
+    let mut project = project.borrow_mut();
+    project.read_ahead()?;
+    let doubles = outline.doubles().to_vec();
+    Ok((Evaluated { value, doubles, program: project.program(path) }, project.take_seen()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! What ends by its time limit, with a limit that a test can wait for.
+
+use super::*;
+use std::time::Duration;
+
+const LIMITS: Limits = Limits { bytes: 64 << 20, time: Duration::from_millis(200) };
+
+struct One(&'static str);
+
+impl Sources for One {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if path == "a.ts" { Ok(self.0.into()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+}
+
+/// Ends by its time limit, and not much later than `later` allows.
+fn check(text: &'static str, later: Duration) {
+    let begun = Instant::now();
+    let fault = run("a.ts", &One(text), LIMITS).unwrap_err();
+    let took = begun.elapsed();
+    assert_eq!((fault.kind, fault.what.as_str()), (FaultKind::Time, "did not end within 0.2 seconds"), "{text}");
+    // Generous, because other tests share the machine; without an end it would be hours.
+    assert!(took >= LIMITS.time && took < LIMITS.time + later + Duration::from_secs(10), "{took:?}: {text}");
+}
+
+#[test]
+fn every_kind_of_endless_work_ends() {
+    for text in [
+        "while (true) {}",
+        "for (;;) { try { for (;;) {} } catch {} finally { continue } }",
+        "const again = () => { queueMicrotask(again) }; again(); await new Promise(() => {}); export default 1",
+        "export default (async () => { try { await 1; for (;;) {} } catch { return 1 } })()",
+        "export default (async () => { try { await 1; for (;;) {} } finally { await 1 } })()",
+        "export default { get a() { for (;;); } }",
+        "export default new Proxy({}, { ownKeys() { for (;;); } })",
+        "export default { a: { toJSON() { for (;;); } } }",
+        "export default { then(done: any) { for (;;); }, get a() { for (;;); } }",
+        "export default /^(a+)+$/.test('a'.repeat(100) + 'b')",
+        "export default [1, 2, 3].sort(() => { for (;;); })",
+        "class A { static { for (;;); } } export default 1",
+        "throw { toString() { for (;;); } }",
+        "throw Object.defineProperty(new Error, 'message', { get() { for (;;); } })",
+        "Error.prepareStackTrace = () => { for (;;); }; throw new Error('x')",
+        "export default new Set((function* () { for (;;) yield 1 })()).size",
+    ] {
+        check(text, Duration::ZERO);
+    }
+}
+
+#[test]
+fn a_built_in_function_that_never_looks_at_the_clock_is_left_behind() {
+    // Some seconds of work in one step, so that its thread does not outlive the tests by much.
+    check("export default new Array(2 ** 29).indexOf(1)", GRACE);
+}
+
+#[test]
+fn no_amount_of_memory_is_too_little_for_a_fault() {
+    let text = "import { z } from 'zod'; export default { a: z.object({ b: z.string() }), c: [new Map, 'x'.repeat(1e5)].length }";
+    let mut given = Vec::new();
+    // Every step of the way ends in the middle of something else.
+    for bytes in (1 << 10..2 << 20).step_by(9001) {
+        let limits = Limits { bytes, ..Limits::DEFINITION };
+        match run("a.ts", &One(text), limits) {
+            Ok(_) => given.push(bytes),
+            Err(fault) => {
+                assert_eq!(fault.kind, FaultKind::Memory, "{bytes}: {fault}");
+                assert!(given.is_empty(), "{bytes}: {fault}, but less was enough");
+            }
+        }
+    }
+    assert!(!given.is_empty());
+}

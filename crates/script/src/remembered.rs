@@ -1,0 +1,131 @@
+//! Evaluated definitions, kept in the caller's memory.
+//!
+//! An evaluation is a function of its entry, of every file that it looked at (those that were not there included) and of
+//! the modules that come with the program. The last belong to the key; the files are named in what is kept, because
+//! nobody knows them before.
+
+use crate::evaluate::Evaluated;
+use crate::limits::VALUE_DEPTH_MAX;
+use crate::located::{Found, Located};
+use crate::modules;
+use crate::outline::Double;
+use crate::project::is_absent;
+use crate::sources::{Memory, Sources};
+use entourage_model::{Digest, Program};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Changes with the stored form, and with anything that makes another value of the same files.
+const FORM: &str = concat!("entourage definition 2, ", env!("CARGO_PKG_VERSION"));
+
+/// Every path that was looked at, with what lay there.
+pub(crate) type Seen = BTreeMap<String, Option<Digest>>;
+
+/// What was kept of the definition at `path`, if all that it was made of is still the same.
+pub(crate) fn recall(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Option<Evaluated> {
+    let entry = Digest::of(&sources.read(path).ok()?);
+    let bytes = memory.recall(&key(path, &entry))?;
+    let record: Record = serde_json::from_slice(&bytes).ok()?;
+    let same = |(path, expected): (&String, &Option<Digest>)| match sources.read(path) {
+        Ok(bytes) => *expected == Some(Digest::of(&bytes)),
+        Err(error) => is_absent(&error),
+    };
+    // The entry is named in the key.
+    if !record.seen.iter().filter(|(seen, _)| *seen != path).all(same) {
+        return None;
+    }
+    let mut parts = record.value.into_iter();
+    let value = assemble(&mut parts, 0)?;
+    parts.next().is_none().then_some(Evaluated { value, doubles: record.doubles, program: record.program })
+}
+
+/// Keeps a definition.
+pub(crate) fn keep(path: &str, evaluated: &Evaluated, seen: Seen, memory: &dyn Memory) {
+    let Some(Some(entry)) = seen.get(path) else { return };
+    let key = key(path, entry);
+    let mut value = Vec::new();
+    disassemble(&evaluated.value, &mut value);
+    let record = Record { seen, value, doubles: evaluated.doubles.clone(), program: evaluated.program.clone() };
+    if let Ok(bytes) = serde_json::to_vec(&record) {
+        memory.keep(&key, &bytes);
+    }
+}
+
+fn key(path: &str, entry: &Digest) -> Digest {
+    static OURS: OnceLock<Digest> = OnceLock::new();
+    let ours = OURS.get_or_init(|| {
+        let mut all = String::from(FORM);
+        for (name, source) in modules::all() {
+            all.extend(["\0", name, "\0", source]);
+        }
+        Digest::of(all.as_bytes())
+    });
+    Digest::of(format!("{ours}\0{path}\0{entry}").as_bytes())
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    seen: Seen,
+    /// In the order in which they are written. A tree of them would be deeper than a reader of JSON goes.
+    value: Vec<Part>,
+    doubles: Vec<Double>,
+    program: Program,
+}
+
+/// Line, column, and what is there.
+#[derive(Serialize, Deserialize)]
+struct Part(u32, u32, Kind);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Null,
+    Flag(bool),
+    Number(serde_json::Number),
+    Text(String),
+    /// As many of the following parts are its items.
+    List(usize),
+    /// The following parts are its members.
+    Object(Vec<String>),
+    Function,
+}
+
+fn disassemble(value: &Located, parts: &mut Vec<Part>) {
+    let kind = match &value.found {
+        Found::Null => Kind::Null,
+        Found::Flag(flag) => Kind::Flag(*flag),
+        Found::Number(number) => Kind::Number(number.clone()),
+        Found::Text(text) => Kind::Text(text.clone()),
+        Found::List(items) => Kind::List(items.len()),
+        Found::Object(members) => Kind::Object(members.iter().map(|(name, _)| name.clone()).collect()),
+        Found::Function => Kind::Function,
+    };
+    parts.push(Part(value.line, value.column, kind));
+    match &value.found {
+        Found::List(items) => items.iter().for_each(|item| disassemble(item, parts)),
+        Found::Object(members) => members.iter().for_each(|(_, member)| disassemble(member, parts)),
+        Found::Null | Found::Flag(_) | Found::Number(_) | Found::Text(_) | Found::Function => {}
+    }
+}
+
+/// Nothing if the parts do not fit, as when somebody else wrote them.
+fn assemble(parts: &mut std::vec::IntoIter<Part>, depth: usize) -> Option<Located> {
+    if depth > VALUE_DEPTH_MAX {
+        return None;
+    }
+    let Part(line, column, kind) = parts.next()?;
+    let found = match kind {
+        Kind::Null => Found::Null,
+        Kind::Flag(flag) => Found::Flag(flag),
+        Kind::Number(number) => Found::Number(number),
+        Kind::Text(text) => Found::Text(text),
+        Kind::List(count) => Found::List((0..count).map(|_| assemble(parts, depth + 1)).collect::<Option<_>>()?),
+        Kind::Object(names) => {
+            let members = names.into_iter().map(|name| Some((name, assemble(parts, depth + 1)?)));
+            Found::Object(members.collect::<Option<_>>()?)
+        }
+        Kind::Function => Found::Function,
+    };
+    Some(Located { line, column, found })
+}

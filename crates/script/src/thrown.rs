@@ -1,0 +1,120 @@
+//! What was thrown, told as a fault of the TypeScript that threw it.
+
+use crate::fault::{Fault, FaultKind, Spot};
+use crate::limits::{Limits, MESSAGE_CHARS_MAX};
+use crate::places;
+use crate::sandbox::Scene;
+use rquickjs::convert::Coerced;
+use rquickjs::{Ctx, Error, Exception, Type, Value};
+
+/// What an error of the engine means. Takes the pending exception away.
+pub(crate) fn fault(scene: &Scene, ctx: &Ctx<'_>, error: &Error) -> Fault {
+    // The engine sometimes reports the consequence and leaves the cause pending.
+    let thrown = if error.is_exception() || ctx.has_exception() { Some(ctx.catch()) } else { None };
+    let fault = match thrown {
+        Some(value) => from_value(scene, &value),
+        None if matches!(error, Error::Allocation) => out_of_memory(scene),
+        None => Fault::new(FaultKind::Value, &scene.entry, cut(&error.to_string())),
+    };
+    // Asking an error what it says may run a script, which may throw or take its time.
+    ctx.catch();
+    if scene.watch.is_over() { out_of_time(scene) } else { fault }
+}
+
+/// The time limit was reached, or nobody waits any more.
+pub(crate) fn out_of_time(scene: &Scene) -> Fault {
+    too_long(&scene.entry, scene.limits)
+}
+
+pub(crate) fn too_long(entry: &str, limits: Limits) -> Fault {
+    Fault::new(FaultKind::Time, entry, format!("did not end within {} seconds", limits.time.as_secs_f64()))
+}
+
+/// It awaits what no job, answer or timer will bring.
+pub(crate) fn never_settled(scene: &Scene) -> Fault {
+    let what = "waits for something that never happens: a promise that nobody settles";
+    Fault::new(FaultKind::Threw, &scene.entry, what)
+}
+
+fn out_of_memory(scene: &Scene) -> Fault {
+    let bytes = scene.limits.bytes;
+    let limit = if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MiB", bytes >> 20) };
+    Fault::new(FaultKind::Memory, &scene.entry, format!("needs more than {limit} of memory"))
+}
+
+fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
+    let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) else {
+        // Without memory for an error, the engine throws nothing.
+        if value.is_null() || value.type_of() == Type::Uninitialized {
+            return out_of_memory(scene);
+        }
+        let text = value.get::<Coerced<String>>().map(|text| text.0).unwrap_or_default();
+        return Fault::new(FaultKind::Threw, &scene.entry, cut(&text));
+    };
+    let message = exception.message().unwrap_or_default();
+    let name = exception.get::<_, Coerced<String>>("name").map(|name| name.0).unwrap_or_default();
+    // Or an error without memory for its message.
+    if name == "InternalError" && matches!(message.as_str(), "out of memory" | "") {
+        return out_of_memory(scene);
+    }
+    if let Some(fault) = scene.library.borrow().faults.iter().find(|fault| fault.what == message) {
+        return fault.clone();
+    }
+    if let Some(fault) = missing_export(scene, &message) {
+        return fault;
+    }
+    let stack = exception.stack().unwrap_or_default();
+    let kind = if name == "SyntaxError" && is_of_the_source(&stack) { FaultKind::Syntax } else { FaultKind::Threw };
+    let what = match name.as_str() {
+        "Error" | "" => cut(&message),
+        name => cut(&format!("{name}: {message}")),
+    };
+    match place(scene, &stack) {
+        Some((file, Some(spot))) => Fault::new(kind, &file, what).at(spot),
+        Some((file, None)) => Fault::new(kind, &file, what),
+        None => Fault::new(kind, &scene.entry, what),
+    }
+}
+
+/// Whether a syntax error is one of a module, rather than of a text that a script has parsed. Only what runs has frames
+/// with a name and brackets.
+fn is_of_the_source(stack: &str) -> bool {
+    !stack.contains('(')
+}
+
+/// A named import that the other module does not have, which the engine reports without a place.
+fn missing_export(scene: &Scene, message: &str) -> Option<Fault> {
+    let rest = message.strip_prefix("Could not find export '")?;
+    let (name, rest) = rest.split_once("' in module '")?;
+    let module = rest.strip_suffix('\'')?;
+    let what = format!("`{module}` has no export `{name}`; a type is imported by `import type`");
+    let fault = |file: &str| Fault::new(FaultKind::Import, file, what.clone());
+    match scene.library.borrow().supply.importer(module, name) {
+        Some((file, spot)) => Some(fault(&file).at(spot)),
+        None => Some(fault(&scene.entry)),
+    }
+}
+
+/// The topmost frame of a stack that lies in a module of the project.
+fn place(scene: &Scene, stack: &str) -> Option<(String, Option<Spot>)> {
+    stack.lines().find_map(|frame| {
+        let frame = frame.trim().trim_end_matches(')');
+        let (rest, column) = frame.rsplit_once(':')?;
+        let (rest, line) = rest.rsplit_once(':')?;
+        let (line, column) = (line.parse().ok()?, column.parse().ok()?);
+        // A function may be called anything, so the file is whatever end of the frame is the name of a module.
+        let starts = rest.match_indices(['(', ' ']).map(|(index, _)| index + 1);
+        starts.map(|start| &rest[start..]).find_map(|file| {
+            let javascript = scene.library.borrow().supply.javascript(file)?;
+            Some((file.to_owned(), places::find(&javascript, line, column)))
+        })
+    })
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None if text.is_empty() => "threw something without a message".to_owned(),
+        None => text.to_owned(),
+    }
+}
