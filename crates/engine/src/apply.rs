@@ -1,7 +1,12 @@
 //! Folding one event into a state. The only place where a state changes.
 
+mod transcript;
+
 use crate::state::{Ask, Call, CallState, Child, Session, ThreadState};
-use entourage_model::{CallId, Event, Message, Outcome, Posted, RunId, Side, ThreadId, Timestamp, Usage, Wait};
+use entourage_model::{
+    CallId, Event, Message, Outcome, Posted, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, Wait,
+};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,7 +59,24 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
                 terminate_child(state, child);
             }
         }
+        Event::VariablesSet { variables } => {
+            state.variables.extend(variables.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        Event::ValueSet { key, value: Value::Null } => _ = state.values.remove(key),
+        Event::ValueSet { key, value } => _ = state.values.insert(key.clone(), value.clone()),
+        Event::Injected { message } => add_line(state, message),
+        Event::MessageReplaced { message } => transcript::replace(state, message),
+        Event::MessageDeleted { id } => transcript::delete(state, *id),
+        Event::CallQueued { call } => queue_call(state, call),
+        // Files have rows of their own, and what was emitted is for others.
+        Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } => {}
     }
+}
+
+/// The transcript's new line. Its number is that of the event, which was counted already.
+fn add_line(state: &mut ThreadState, message: &Arc<Message>) {
+    state.transcript.push(Arc::clone(message));
+    state.numbers.push(state.seq);
 }
 
 impl Session {
@@ -91,7 +113,7 @@ impl Child {
 }
 
 fn accept(state: &mut ThreadState, posted: &Posted) {
-    state.transcript.push(Arc::clone(&posted.message));
+    add_line(state, &posted.message);
     let Some(session) = &mut state.session else { return };
     if let Some(run) = &posted.run {
         session.asks.push(Ask { run: run.clone(), reply_to: posted.reply_to.clone() });
@@ -100,7 +122,7 @@ fn accept(state: &mut ThreadState, posted: &Posted) {
 
 fn answer(state: &mut ThreadState, message: &Arc<Message>, usage: Usage) {
     state.usage += usage;
-    state.transcript.push(Arc::clone(message));
+    add_line(state, message);
     let Some(session) = &mut state.session else { return };
     session.steps[session.acting as usize] += 1;
     session.calls =
@@ -133,10 +155,26 @@ fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
 }
 
 fn end_call(state: &mut ThreadState, message: &Arc<Message>, outcome: Outcome) {
-    state.transcript.push(Arc::clone(message));
+    add_line(state, message);
     if let Some(id) = &message.tool_call_id {
         set_call(state, id, CallState::Ended(outcome));
     }
+}
+
+/// The call joins those of the answer, also where the answer is shown: no model accepts a result without its call.
+fn queue_call(state: &mut ThreadState, call: &ToolCall) {
+    let Some(session) = &mut state.session else { return };
+    let Some(answer) = &mut session.answer else { return };
+    if session.places.contains_key(&call.id) {
+        return;
+    }
+    session.places.insert(call.id.clone(), session.calls.len());
+    session.calls.push(Call { call: call.clone(), state: CallState::Asked });
+    session.open += 1;
+    session.unstarted += 1;
+    Arc::make_mut(answer).tool_calls.push(call.clone());
+    let answer = Arc::clone(answer);
+    transcript::replace(state, &answer);
 }
 
 fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {

@@ -3,6 +3,7 @@
 use crate::dialect::standard;
 use crate::offer::{World, offered};
 use crate::state::ThreadState;
+use crate::variable;
 use entourage_model::{Line, Message, ModelRequest, Prompt, Role, Side};
 use std::sync::Arc;
 
@@ -15,18 +16,20 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         side: session.acting,
         step: session.steps[session.acting as usize],
         models: prompt.model.iter().chain(&prompt.fallbacks).cloned().collect(),
-        lines: lines(state, prompt, session.acting),
+        lines: lines(world, state, prompt, session.acting),
         tools: offered(world, state, prompt),
         tool_choice: prompt.tool_choice,
         parallel_tool_calls: prompt.parallel_tool_calls,
         reasoning: prompt.reasoning.clone(),
+        sampling: prompt.sampling,
     })
 }
 
-fn lines(state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
+fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
     let (session_first, turn_first) = state.session.as_ref().map_or((0, 0), |s| (s.first, s.turn_first));
     let first = if prompt.include_chat { 0 } else { session_first };
-    let mut lines = vec![Line::System(Arc::clone(&prompt.instructions))];
+    let mut lines =
+        vec![Line::System(prompt.instructions.render(|name| variable::for_model(world, state, prompt, name)))];
     lines.extend(standard::registry(state).map(Line::System));
     let mut index = first;
     while index < state.transcript.len() {

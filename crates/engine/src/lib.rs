@@ -3,15 +3,19 @@
 //! `step` turns an input into a decision and applies it to the state; `apply` folds one event into a state.
 //! Nothing here awaits, reads a clock or draws a random number: the moment and the seed come in with the cue.
 
+mod act;
 mod apply;
 mod context;
 mod dialect;
 mod offer;
 mod state;
 mod step;
+mod variable;
 
+pub use act::{foresee, may_call, permit};
 pub use apply::apply;
 pub use context::request;
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Session, ThreadState};
 pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};
+pub use variable::for_tool as variables_for_tool;

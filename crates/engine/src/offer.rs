@@ -2,7 +2,9 @@
 
 use crate::dialect::standard;
 use crate::state::ThreadState;
-use entourage_model::{Agent, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec};
+use entourage_model::{
+    Agent, EffectClass, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,8 +12,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub struct World<'a> {
     pub team: &'a Team,
-    /// The tools that exist here, by their own names.
+    /// The tools that this process has, by their own names. A tool that the team brings along goes before them.
     pub tools: &'a BTreeMap<Name, Arc<ToolSpec>>,
+    /// What holds for every thread and for every thread of a user.
+    pub variables: &'a Variables,
     pub limits: &'a Limits,
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
@@ -26,13 +30,28 @@ impl<'a> World<'a> {
     pub(crate) fn side(&self, state: &ThreadState, side: Side) -> Option<&'a SideConfig> {
         self.agent(state)?.side(side)
     }
+
+    /// The prompt of the side that acts; nothing while the thread rests.
+    pub fn prompt(&self, state: &ThreadState) -> Option<&'a Prompt> {
+        Some(&self.side(state, state.session.as_ref()?.acting)?.prompt)
+    }
+
+    /// The tool of that name: the team's own, else one of this process.
+    pub fn tool(&self, name: &Name) -> Option<&'a Arc<ToolSpec>> {
+        self.team.tools.get(name).map(|tool| &tool.spec).or_else(|| self.tools.get(name))
+    }
+
+    /// Nothing for a tool that there is not.
+    pub fn class(&self, tool: &Name) -> Option<EffectClass> {
+        self.tool(tool).map(|spec| spec.class)
+    }
 }
 
 /// The tools that this prompt may call now: its own, its children as tools, and what drives resumable children.
 pub fn offered(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
     let own = prompt.tools.iter().filter_map(|entry| match entry {
-        ToolEntry::Tool(name) => world.tools.get(name).cloned(),
-        ToolEntry::Child(_) => None,
+        ToolEntry::Tool(name) => world.tool(name).cloned(),
+        ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
     });
     own.chain(standard::tools(world, state, prompt)).collect()
 }

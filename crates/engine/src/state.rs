@@ -2,8 +2,9 @@
 
 use entourage_model::{
     CallId, ChildLink, Communication, Event, Message, Name, Outcome, RegistryEntry, ReplyTo, Rest, RunId, Side,
-    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, Wait,
+    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue, Wait,
 };
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct ThreadState {
     /// How many events were folded in.
     pub seq: u64,
     pub transcript: Vec<Arc<Message>>,
+    /// The sequence number of the event that brought each line of the transcript.
+    pub numbers: Vec<u64>,
     /// What is being worked on; nothing while the thread rests.
     pub session: Option<Session>,
     pub rest: Rest,
@@ -23,6 +26,10 @@ pub struct ThreadState {
     pub children_live: u32,
     pub usage: Usage,
     pub terminated: Option<Timestamp>,
+    /// The thread's own variables, which go before all others.
+    pub variables: BTreeMap<String, VariableValue>,
+    /// What tools put aside for later calls.
+    pub values: BTreeMap<String, Value>,
 }
 
 /// The turns from a message until a terminal binding or a limit.
@@ -99,12 +106,15 @@ impl ThreadState {
             agent: started.agent.clone(),
             seq: 1,
             transcript: Vec::new(),
+            numbers: Vec::new(),
             session: None,
             rest: Rest::Idle,
             children: BTreeMap::new(),
             children_live: 0,
             usage: Usage::default(),
             terminated: None,
+            variables: BTreeMap::new(),
+            values: BTreeMap::new(),
         })
     }
 

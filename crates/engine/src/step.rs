@@ -1,5 +1,6 @@
 //! One input in, one decision out.
 
+mod act;
 mod child;
 mod end;
 mod model;
@@ -11,10 +12,11 @@ use crate::offer::World;
 use crate::state::ThreadState;
 use child::Return;
 use entourage_model::{
-    CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Role, ThreadId, Timestamp, ToolCall, Usage,
-    Write,
+    Act, Attachment, CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Role, ThreadId, Timestamp,
+    ToolCall, Usage, Write,
 };
 use std::collections::VecDeque;
+use tool::Returned;
 
 /// An input with the moment at which it is decided and a number that nobody could guess.
 #[derive(Debug)]
@@ -36,14 +38,15 @@ pub enum Input {
         call: CallId,
         outcome: Outcome,
         text: String,
+        /// Files of the thread that the result names.
+        attachments: Vec<Attachment>,
+        /// What the tool did to its thread.
+        acts: Vec<Act>,
     },
     /// Time has passed.
     Tick,
     /// Working on this thread broke the program. With `bury`, what lies in the mail is to blame.
-    Broke {
-        reason: String,
-        bury: bool,
-    },
+    Broke { reason: String, bury: bool },
 }
 
 /// The part of a thread's queue that this process holds. What a decision consumes leaves it.
@@ -114,7 +117,9 @@ pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cu
         Input::Resumed => desk.resume(),
         Input::Mail => {}
         Input::Answered(answer) => desk.answered(answer),
-        Input::ToolEnded { call, outcome, text } => desk.tool_ended(&call, outcome, text),
+        Input::ToolEnded { call, outcome, text, attachments, acts } => {
+            desk.tool_ended(&call, Returned { outcome, text, attachments }, acts);
+        }
         Input::Tick => desk.tick(),
         Input::Broke { reason, bury } => desk.broke(&reason, bury),
     }
@@ -179,11 +184,10 @@ impl Desk<'_> {
         match item {
             // Only a terminated thread acts on a message: it will never be answered.
             Item::Message(posted) => self.refuse(posted),
-            // Which call waits for the run is written down here as well.
-            Item::ChildEnded { child, run, call: _, ending, quiet } => {
+            Item::ChildEnded { child, run, ending, quiet } => {
                 self.child_ended(child, &Return { run, ending, quiet });
             }
-            Item::ChildTerminated { child, run, call: _ } => self.child_terminated(child, run.as_ref()),
+            Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
                 if self.state.children.get(&child).is_some_and(|known| !known.terminated) {
                     self.emit(Event::ChildReported { child, status });

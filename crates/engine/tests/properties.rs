@@ -2,6 +2,8 @@
 
 #[path = "script/actor.rs"]
 mod actor;
+#[path = "properties/deeds.rs"]
+mod deeds;
 #[path = "script/laws.rs"]
 mod laws;
 #[path = "properties/ledger.rs"]
@@ -98,7 +100,7 @@ fn journal(team: &str, answers: Vec<ModelAnswer>, crashes: Vec<bool>) -> Result<
     let mut outside = Outside { answers };
     let mut crashes = crashes.into_iter();
     for number in 0..2 {
-        actor.post(Item::Message(moves::request(number, Asker::ParentsCall)));
+        actor.post(Item::Message(moves::request(number, Asker::Parent)));
         outside.settle(&mut actor, || crashes.next().unwrap_or_default(), |_, _| Ok(()))?;
     }
     Ok(actor.journal)
@@ -128,10 +130,7 @@ fn two_thousand_children_of_one_answer_all_come_home() {
         let Write::Spawn(new) = write else { continue };
         let Some(run) = new.run.map(|run| run.id) else { continue };
         let ending = moves::ending(entourage_model::Outcome::Done);
-        mail.push_back(Letter {
-            number: 2,
-            item: Item::ChildEnded { child: new.id, run, call: None, ending, quiet: false },
-        });
+        mail.push_back(Letter { number: 2, item: Item::ChildEnded { child: new.id, run, ending, quiet: false } });
         feed(&mut state, &mut mail, Input::Mail);
     }
     assert_eq!((state.children.len(), state.status()), (0, ThreadStatus::Running));

@@ -1,5 +1,7 @@
 //! The engine's door: a script in, events and effects out. `script/read.rs` and `script/player.rs` have the language.
 
+#[path = "script/act.rs"]
+mod act;
 #[path = "script/actor.rs"]
 mod actor;
 #[path = "script/laws.rs"]
@@ -15,6 +17,8 @@ mod render;
 #[path = "script/team.rs"]
 mod team;
 
+#[path = "script/acts.rs"]
+mod acts;
 #[path = "script/bindings.rs"]
 mod bindings;
 #[path = "script/breakages.rs"]
@@ -43,6 +47,8 @@ mod terminations;
 mod times;
 #[path = "script/turns.rs"]
 mod turns;
+#[path = "script/variables.rs"]
+mod variables;
 
 /// Plays the script against a new thread of that team. Whatever the script looks at, the laws hold after every line.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! The canonical agent: what every declaration format is lowered to.
 
-use crate::Name;
+use crate::{Name, Program, ToolSpec, VariableValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -11,19 +11,77 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Team {
     pub agents: BTreeMap<Name, Arc<Agent>>,
+    /// The tools that the project itself declares, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<Name, Arc<ScriptTool>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hooks: BTreeMap<Name, Arc<Hook>>,
+    /// The prompts that other prompts may call. The prompts of agents lie within them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<Name, Arc<Prompt>>,
 }
 
 impl Team {
     pub fn agent(&self, name: &Name) -> Option<&Arc<Agent>> {
         self.agents.get(name)
     }
+
+    /// A variable's value for a new thread. One that anybody declares as secret is one.
+    pub fn variable(&self, name: &str, value: impl Into<String>) -> VariableValue {
+        let is_secret = self.variables().any(|variable| variable.secret && variable.name == name);
+        if is_secret { VariableValue::secret(value) } else { VariableValue::text(value) }
+    }
+
+    fn variables(&self) -> impl Iterator<Item = &Variable> {
+        let agents = self.agents.values().flat_map(|agent| agent.all_variables());
+        let prompts = self.prompts.values().flat_map(|prompt| &prompt.variables);
+        agents.chain(prompts).chain(self.tools.values().flat_map(|tool| &tool.variables))
+    }
+}
+
+/// A tool that a project declares as code. A thread pins the code with its team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptTool {
+    pub spec: Arc<ToolSpec>,
+    pub program: Arc<Program>,
+    /// The variables that it reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
+    /// What it may call or queue itself: tools, prompts and agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<Name>,
+    pub source: Source,
+}
+
+/// Code that a project declares to run when something happens on a thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hook {
+    /// What has to happen, by its name in Standard Agents.
+    pub event: String,
+    pub program: Arc<Program>,
+    pub source: Source,
+}
+
+/// A variable that a declaration asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    /// Reaches a child only if it is given to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scoped: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 /// Who sits on the two sides of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Side A is a model, side B a person.
+    /// Side A is a model, side B whoever talks to it: a person, or a parent that called it.
     #[default]
     AiHuman,
     /// Both sides are models.
@@ -33,9 +91,9 @@ pub enum Kind {
 /// Where a declaration came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// `standard-agents`, `stax`, `dex`, `agentscope` … or `built-in`.
+    /// `standard-agents`, `stax`, `dex`, `agentscope` …
     pub format: String,
-    /// Relative to the project; absent for built-ins.
+    /// Relative to the project, or `~/…` for the user's; absent for built-ins.
     pub file: Option<String>,
 }
 
@@ -57,13 +115,110 @@ pub struct Agent {
     pub expose_as_tool: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_description: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<Name>,
+    /// How it drives children that it may start; empty: it starts none but those that its prompts list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dialects: Vec<Dialect>,
+    /// Absent: it works where its caller does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceWish>,
+    /// Where it runs, if not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<Remote>,
     pub source: Source,
     /// What the declaration said beyond this, so that a round trip loses nothing.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
+/// A set of tools through which a model drives children that are not among its own tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    Standard,
+    Dex,
+    AgentScope,
+}
+
+/// The folder that an agent works in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceWish {
+    pub mode: WorkspaceMode,
+    /// A folder with the agent's own definition: its `AGENTS.md` is the prompt. Relative to the project, or absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkspaceMode {
+    /// A folder of its own.
+    #[default]
+    Isolated,
+    /// The project's folder.
+    Shared,
+}
+
+/// An agent that another server runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    pub url: String,
+    /// Values hold `${NAME}`, which is read from the environment when a request is sent and never stored. A value that a
+    /// settings file writes out is not here, but with what was loaded: it is to be in no other file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Remote {
+    /// The server, without what a URL may hold beside it: keys belong in no text for people.
+    pub fn host(&self) -> &str {
+        let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.rsplit('@').next().unwrap_or_default()
+    }
+}
+
 impl Agent {
+    /// Why it cannot run here; nothing for an agent that can.
+    pub fn obstacle(&self) -> Option<String> {
+        let host = self.remote.as_ref()?.host();
+        Some(format!("agent `{}` is run by another server, `{host}`, and remote agents cannot be run yet", self.name))
+    }
+
+    /// Its own, and those of its sides.
+    fn all_variables(&self) -> impl Iterator<Item = &Variable> {
+        let sides = [Some(&self.side_a), self.side_b.as_ref()].into_iter().flatten();
+        self.variables.iter().chain(sides.flat_map(|side| &side.prompt.variables))
+    }
+
+    /// One side that says everything it knows of itself by its prompt.
+    pub fn one_sided(name: Name, description: impl Into<String>, prompt: Prompt, source: Source) -> Self {
+        Self {
+            name,
+            kind: Kind::AiHuman,
+            title: None,
+            description: description.into(),
+            side_a: SideConfig::new(prompt),
+            side_b: None,
+            session_turns_max: None,
+            expose_as_tool: false,
+            tool_description: None,
+            env: BTreeMap::new(),
+            variables: Vec::new(),
+            hooks: Vec::new(),
+            dialects: Vec::new(),
+            workspace: None,
+            remote: None,
+            source,
+            extra: Map::new(),
+        }
+    }
+
     /// What a parent's model is told about this agent.
     pub fn pitch(&self) -> &str {
         self.tool_description.as_deref().unwrap_or(&self.description)
@@ -108,6 +263,23 @@ pub struct SideConfig {
     pub session_status: Option<Binding>,
 }
 
+impl SideConfig {
+    /// A side that stops at its first text without tool calls.
+    pub fn new(prompt: Prompt) -> Self {
+        Self {
+            prompt,
+            label: None,
+            stop_on_response: true,
+            stop_tool: None,
+            stop_tool_response_property: None,
+            steps_max: None,
+            session_stop: None,
+            session_fail: None,
+            session_status: None,
+        }
+    }
+}
+
 /// A tool whose success moves the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
@@ -139,7 +311,7 @@ pub struct Reasoning {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prompt {
     pub name: Name,
-    pub instructions: Arc<str>,
+    pub instructions: Instructions,
     /// Absent: the project's own model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
@@ -159,15 +331,112 @@ pub struct Prompt {
     pub required_schema: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Reasoning>,
+    #[serde(default, skip_serializing_if = "Sampling::is_default")]
+    pub sampling: Sampling,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<Name>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolEntry>,
+    /// What some of its tools are given whenever it calls them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_configs: BTreeMap<Name, ToolConfig>,
+    /// What the model's provider is told beyond all this, by the provider's own names.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub provider_options: Map<String, Value>,
+}
+
+/// What a prompt gives to a tool beside the arguments of a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolConfig {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub options: Map<String, Value>,
+}
+
+/// How a model chooses its words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+}
+
+impl Sampling {
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A prompt's text, in parts: only variables are still open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Instructions(pub Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Text(Arc<str>),
+    /// The value of the variable with this name.
+    Env(String),
+    /// The same; one that holds nothing renders as `{{name}}`.
+    Variable(String),
+}
+
+impl Instructions {
+    /// The text, with `value` giving what variables hold. An `Env` that holds nothing renders empty.
+    pub fn render(&self, value: impl Fn(&str) -> Option<String>) -> Arc<str> {
+        if let [Part::Text(text)] = self.0.as_slice() {
+            return Arc::clone(text);
+        }
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.to_string(),
+            Part::Env(name) => value(name).unwrap_or_default(),
+            Part::Variable(name) => value(name).unwrap_or_else(|| format!("{{{{{name}}}}}")),
+        };
+        self.0.iter().map(part).collect::<String>().into()
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Instructions {
+    fn from(text: T) -> Self {
+        Self(vec![Part::Text(text.into())])
+    }
 }
 
 impl Prompt {
+    /// One that shows its whole conversation and has no tools.
+    pub fn new(name: Name, instructions: impl Into<Instructions>) -> Self {
+        Self {
+            name,
+            instructions: instructions.into(),
+            model: None,
+            fallbacks: Vec::new(),
+            include_chat: true,
+            include_past_tools: true,
+            parallel_tool_calls: None,
+            tool_choice: ToolChoice::Auto,
+            required_schema: None,
+            reasoning: None,
+            sampling: Sampling::default(),
+            env: BTreeMap::new(),
+            variables: Vec::new(),
+            hooks: Vec::new(),
+            tools: Vec::new(),
+            tool_configs: BTreeMap::new(),
+            provider_options: Map::new(),
+        }
+    }
+
     pub fn children(&self) -> impl Iterator<Item = &ChildEntry> {
         self.tools.iter().filter_map(|entry| match entry {
             ToolEntry::Child(child) => Some(child),
-            ToolEntry::Tool(_) => None,
+            ToolEntry::Tool(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
         })
     }
 }
@@ -177,12 +446,101 @@ impl Prompt {
 pub enum ToolEntry {
     Tool(Name),
     Child(ChildEntry),
+    Handoff(HandoffEntry),
+    Prompt(PromptEntry),
+}
+
+impl ToolEntry {
+    /// The name by which the prompt's model knows it.
+    pub fn name(&self) -> &Name {
+        match self {
+            Self::Tool(name) => name,
+            Self::Child(child) => child.name(),
+            Self::Handoff(handoff) => &handoff.agent,
+            Self::Prompt(prompt) => &prompt.prompt,
+        }
+    }
+}
+
+/// An agent that takes the thread over when this prompt calls it. The conversation stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffEntry {
+    pub agent: Name,
+    /// The variable that switches it on. Absent: it is always on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optional: Option<String>,
+    /// The argument that becomes a message to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_property: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachments_property: Option<String>,
+}
+
+impl HandoffEntry {
+    /// One that says nothing to the agent.
+    pub fn new(agent: Name) -> Self {
+        Self { agent, optional: None, message_property: None, attachments_property: None }
+    }
+}
+
+/// A prompt of the team that is asked once, on the same thread, and answers as a tool does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptEntry {
+    pub prompt: Name,
+    /// What the calling model is told.
+    #[serde(default)]
+    pub description: String,
+    /// The variable that switches it on. Absent: it is always on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optional: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_property: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachments_property: Option<String>,
+    /// Which parts of what it said and did are its answer.
+    pub include_text_response: bool,
+    pub include_tool_calls: bool,
+    pub include_errors: bool,
+}
+
+impl PromptEntry {
+    /// One that answers with everything it said and did.
+    pub fn new(prompt: Name, description: impl Into<String>) -> Self {
+        Self {
+            prompt,
+            description: description.into(),
+            optional: None,
+            message_property: None,
+            attachments_property: None,
+            include_text_response: true,
+            include_tool_calls: true,
+            include_errors: true,
+        }
+    }
 }
 
 /// An agent that this prompt may start as a child.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildEntry {
     pub agent: Name,
+    /// What the parent calls it. Absent: as the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<Name>,
+    /// What the parent's model is told. Absent: what the agent says of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Never shown to the model: only code starts it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// The variable that switches it on. Absent: it is always on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optional: Option<String>,
+    /// Started by itself when its parent becomes active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub immediate: Option<Immediate>,
+    /// The variables that its parent hands on to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scoped_env: Vec<String>,
     /// The parent's call is answered by the child's ending.
     pub blocking: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,6 +552,40 @@ pub struct ChildEntry {
     /// Absent: the child ends with its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumable: Option<Resumable>,
+}
+
+impl ChildEntry {
+    /// A child that its parent waits for and that ends with its result.
+    pub fn blocking(agent: Name) -> Self {
+        Self {
+            agent,
+            alias: None,
+            description: None,
+            hidden: false,
+            optional: None,
+            immediate: None,
+            scoped_env: Vec::new(),
+            blocking: true,
+            message_property: None,
+            attachments_property: None,
+            name_property: None,
+            resumable: None,
+        }
+    }
+
+    /// The name by which the parent's model knows it.
+    pub fn name(&self) -> &Name {
+        self.alias.as_ref().unwrap_or(&self.agent)
+    }
+}
+
+/// Where an immediate child's name and first message come from, beside what the parent's model says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Immediate {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_env: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description_env: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

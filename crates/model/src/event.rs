@@ -1,9 +1,12 @@
 //! The journal: what happened on a thread, in order. The thread's state is the fold of these.
 
 use crate::{
-    CallId, Communication, Digest, Ending, Message, Name, Outcome, Posted, RunId, Side, ThreadId, Timestamp, Usage,
+    CallId, Communication, Digest, Ending, FileRow, Message, MessageId, Name, Outcome, Posted, RunId, Side, ThreadId,
+    Timestamp, ToolCall, Usage, VariableValue,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The form of every event that this program writes. A reader refuses a greater one.
@@ -74,6 +77,41 @@ pub enum Event {
     Terminated {
         at: Timestamp,
     },
+    /// These variables of the thread hold something else now.
+    VariablesSet {
+        variables: BTreeMap<String, VariableValue>,
+    },
+    /// A tool put a value aside; `null` forgets it.
+    ValueSet {
+        key: String,
+        value: Value,
+    },
+    /// A tool put a message into the transcript.
+    Injected {
+        message: Arc<Message>,
+    },
+    /// A tool put this message in the place of the one with the same id.
+    MessageReplaced {
+        message: Arc<Message>,
+    },
+    /// A tool took a message out of the transcript, and with an answer the results of its calls.
+    MessageDeleted {
+        id: MessageId,
+    },
+    /// A tool asked for another call, behind those of the current answer.
+    CallQueued {
+        call: ToolCall,
+    },
+    /// A tool wrote a file of the thread. What there is now is said by the file's row, not by this.
+    FilePut(FileRow),
+    FileRemoved {
+        path: String,
+    },
+    /// A tool told whoever watches the thread.
+    Emitted {
+        name: String,
+        data: Value,
+    },
 }
 
 impl Event {
@@ -81,7 +119,9 @@ impl Event {
     pub fn message(&self) -> Option<&Arc<Message>> {
         match self {
             Self::Posted(posted) => Some(&posted.message),
-            Self::Answered { message, .. } | Self::CallEnded { message, .. } => Some(message),
+            Self::Answered { message, .. } | Self::CallEnded { message, .. } | Self::Injected { message } => {
+                Some(message)
+            }
             Self::Started(_)
             | Self::SessionStarted { .. }
             | Self::CallStarted { .. }
@@ -94,7 +134,15 @@ impl Event {
             | Self::RunCancelled { .. }
             | Self::TurnEnded { .. }
             | Self::SessionEnded(_)
-            | Self::Terminated { .. } => None,
+            | Self::Terminated { .. }
+            | Self::VariablesSet { .. }
+            | Self::ValueSet { .. }
+            | Self::MessageReplaced { .. }
+            | Self::MessageDeleted { .. }
+            | Self::CallQueued { .. }
+            | Self::FilePut(_)
+            | Self::FileRemoved { .. }
+            | Self::Emitted { .. } => None,
         }
     }
 }
@@ -136,6 +184,9 @@ pub struct ChildLink {
     pub run: RunId,
     pub wait: Wait,
     pub agent: Name,
+    /// What the parent calls it, if not as the agent: instances are counted by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<Name>,
     pub description: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_name: Option<String>,

@@ -1,6 +1,6 @@
 //! What can lie in a thread's queue.
 
-use crate::{CallId, Ending, Message, RunId, ThreadId};
+use crate::{Ending, Message, RunId, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ pub enum Item {
     Message(Posted),
     /// A child has ended one run. Comes once for each run.
     /// A `quiet` one is no news: another run of the same session brings the same ending.
-    ChildEnded { child: ThreadId, run: RunId, call: Option<CallId>, ending: Ending, quiet: bool },
+    ChildEnded { child: ThreadId, run: RunId, ending: Ending, quiet: bool },
     /// A child was terminated; nothing else comes from it.
-    ChildTerminated { child: ThreadId, run: Option<RunId>, call: Option<CallId> },
+    ChildTerminated { child: ThreadId, run: Option<RunId> },
     /// A child says what it is doing.
     ChildReported { child: ThreadId, status: String },
     /// Ends one run of this thread.
@@ -55,10 +55,8 @@ impl Posted {
     }
 }
 
+/// Who is told of a run's ending. What the ending answers there is known there: it is in the asker's own journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTo {
     pub thread: ThreadId,
-    /// The call that the ending answers; without it the ending becomes a queued message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallId>,
 }

@@ -2,14 +2,17 @@
 //!
 //! Nothing here does I/O, awaits or reads a clock. Read the modules in this order.
 
+mod act;
 mod agent;
 mod digest;
 mod event;
+mod file;
 mod id;
 mod item;
 mod limits;
 mod message;
 mod nearest;
+mod program;
 mod report;
 mod request;
 mod run;
@@ -17,19 +20,24 @@ mod secret;
 mod thread;
 mod time;
 mod tool;
+mod variable;
 mod write;
 
+pub use act::{Act, StopSession};
 pub use agent::{
-    Agent, Binding, ChildEntry, Communication, Kind, ModelRef, Prompt, Reasoning, Resumable, SideConfig, Source, Team,
-    ToolChoice, ToolEntry,
+    Agent, Binding, ChildEntry, Communication, Dialect, HandoffEntry, Hook, Immediate, Instructions, Kind, ModelRef,
+    Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig, Source, Team,
+    ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
 };
 pub use digest::{BadDigest, Digest};
 pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, Wait};
+pub use file::{BadPath, FileRow, file_path, mime_type};
 pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RunId, Side, ThreadId};
 pub use item::{Item, Posted, ReplyTo};
 pub use limits::Limits;
 pub use message::{Attachment, Message, Role, ToolCall, ToolStatus};
 pub use nearest::{meant, nearest};
+pub use program::Program;
 pub use report::{Code, Place, Report, Severity};
 pub use request::{Line, ModelAnswer, ModelRequest};
 pub use run::{Ending, Outcome, RunStatus, Usage};
@@ -37,4 +45,5 @@ pub use secret::Secret;
 pub use thread::{RegistryEntry, ThreadStatus};
 pub use time::Timestamp;
 pub use tool::{EffectClass, ToolSpec};
+pub use variable::{VariableValue, Variables};
 pub use write::{NewRun, NewThread, Write};

@@ -2,7 +2,7 @@
 
 use crate::{CallId, MessageId, Name, Side, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -81,6 +81,26 @@ impl Message {
             metadata: Map::new(),
             created_at,
         }
+    }
+
+    /// The message as everybody outside is shown it: every key, also where there is nothing to say. `seq` is its
+    /// number, which it has once it is durable.
+    pub fn shown(&self, seq: Option<u64>) -> Value {
+        json!({
+            "id": self.id,
+            "seq": seq,
+            "side": self.side,
+            "role": self.role,
+            "content": self.content,
+            "tool_calls": self.tool_calls,
+            "tool_call_id": self.tool_call_id,
+            "tool_name": self.tool_name,
+            "tool_status": self.tool_status,
+            "silent": self.silent,
+            "attachments": self.attachments,
+            "metadata": self.metadata,
+            "created_at": self.created_at,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a model is asked, and what it answers.
 
-use crate::{Message, ModelRef, Name, Reasoning, Role, Side, ToolCall, ToolChoice, ToolSpec, Usage};
+use crate::{Message, ModelRef, Name, Reasoning, Role, Sampling, Side, ToolCall, ToolChoice, ToolSpec, Usage};
 use std::sync::Arc;
 
 /// One model call. Messages are shared with the thread's state, never copied.
@@ -17,6 +17,7 @@ pub struct ModelRequest {
     pub tool_choice: ToolChoice,
     pub parallel_tool_calls: Option<bool>,
     pub reasoning: Option<Reasoning>,
+    pub sampling: Sampling,
 }
 
 /// One line of the context.

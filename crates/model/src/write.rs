@@ -1,6 +1,6 @@
 //! What a decision changes beyond its own journal, in the same transaction.
 
-use crate::{Digest, Ending, Event, Item, Name, RunId, ThreadId};
+use crate::{Digest, Ending, Event, FileRow, Item, Name, RunId, ThreadId};
 use serde::{Deserialize, Serialize};
 
 /// One row or queue line that becomes durable together with the events that caused it.
@@ -27,6 +27,17 @@ pub enum Write {
     /// Its result was given to whoever asked for it.
     DeliveredRun {
         run: RunId,
+    },
+    /// Points a path of a thread's file system at a blob. A missing thread is a no-op; without the blob nothing of the
+    /// whole decision is written.
+    PutFile {
+        thread: ThreadId,
+        file: FileRow,
+    },
+    /// A missing thread or file is a no-op.
+    RemoveFile {
+        thread: ThreadId,
+        path: String,
     },
 }
 

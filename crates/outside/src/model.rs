@@ -5,6 +5,7 @@
 
 mod call;
 mod complaint;
+mod direct;
 mod endpoint;
 mod failure;
 mod http;

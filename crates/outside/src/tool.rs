@@ -10,13 +10,17 @@ mod find_files;
 mod grep_files;
 mod list_files;
 mod read_file;
+mod reading;
+mod script;
 mod toolbox;
 
+pub use entourage_script::Door;
+pub use script::{Enclosure, Given, ScriptCall, Scripts};
 pub use toolbox::{Caller, Toolbox};
 
 use crate::workspace::{PathFault, Workspace};
 use async_trait::async_trait;
-use entourage_model::{CallId, EffectClass, ThreadId, ToolSpec, ToolStatus};
+use entourage_model::{CallId, ThreadId, ToolSpec, ToolStatus};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -27,7 +31,7 @@ pub trait Tool: Send + Sync + Debug {
     fn spec(&self) -> &Arc<ToolSpec>;
 
     /// Does the call, whose arguments fit the schema. Dropping the future ends the work soon; a tool that is not
-    /// [`EffectClass::Pure`] may have had its effect by then. The same key means the same call again.
+    /// [`Pure`](entourage_model::EffectClass::Pure) may have had its effect by then. The same key means the same call again.
     async fn call(&self, call: Call) -> Output;
 }
 
@@ -65,14 +69,4 @@ impl From<PathFault> for Output {
     fn from(fault: PathFault) -> Self {
         Self::error(fault.to_string())
     }
-}
-
-/// The spec of a built-in tool that only reads.
-fn reading(name: &str, description: &str, parameters: Value) -> Arc<ToolSpec> {
-    Arc::new(ToolSpec {
-        name: name.into(),
-        description: description.to_owned(),
-        parameters: Arc::new(parameters),
-        class: EffectClass::Pure,
-    })
 }

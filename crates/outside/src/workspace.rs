@@ -1,8 +1,10 @@
 //! The one folder that a thread's tools may see.
 //!
 //! A path from a model is never compared with anything: the kernel resolves it beneath the open folder, and what was
-//! opened is what is judged and read. Everything here blocks; a tool calls it away from the async threads.
+//! opened is what is judged and read. Everything here blocks, unless it says otherwise; a tool calls it away from the
+//! async threads.
 
+mod at_once;
 mod fault;
 mod file;
 mod folder;
@@ -41,6 +43,13 @@ impl Workspace {
     pub fn file(&self, path: &str) -> Result<OpenFile, PathFault> {
         let path = WorkspacePath::parse(path)?;
         OpenFile::beneath(&self.root, path.resolvable().as_ref(), path.given())
+    }
+
+    /// All bytes of a small regular file that is in memory already. Unlike everything else here it never waits, and so
+    /// it may give nothing for any reason at all.
+    pub(crate) fn bytes_at_once(&self, path: &str, bytes_max: usize) -> Option<Vec<u8>> {
+        let path = WorkspacePath::parse(path).ok()?;
+        at_once::read(&self.root, path.resolvable().as_ref(), bytes_max)
     }
 
     /// The whole text of a file that has at most `bytes_max` bytes.

@@ -4,7 +4,7 @@ mod commit;
 
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
-use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, step};
+use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, step};
 use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
@@ -28,14 +28,6 @@ const HOLD_WATCHED: Duration = Duration::from_millis(20);
 
 /// How long a thread rests after the store could not take its decision.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-
-/// How the rest of the process reaches an actor. The actor itself takes it away when it ends.
-#[derive(Clone, Debug)]
-pub(crate) struct Handle {
-    epoch: u64,
-    /// Rung when the thread's queue has grown.
-    pub(crate) bell: Arc<Notify>,
-}
 
 /// How an actor's work ended.
 enum Gone {
@@ -98,10 +90,8 @@ struct Actor {
 
 /// Runs an actor for the claimed thread until it parks.
 pub(crate) fn start(inner: &Arc<Inner>, claim: Claim) {
-    let handle = Handle { epoch: claim.lease.epoch, bell: Arc::new(Notify::new()) };
-    inner.actors().insert(claim.lease.thread, handle.clone());
-    let actor = live(Arc::clone(inner), claim, handle.bell);
-    inner.tasks.spawn(actor);
+    let bell = inner.roster.join(claim.lease);
+    inner.tasks.spawn(live(Arc::clone(inner), claim, bell));
 }
 
 async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
@@ -136,16 +126,7 @@ async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
             }
         };
     }
-    leave(&inner, lease);
-}
-
-/// Takes the actor's handle away, unless the thread was taken up again by another actor of this process.
-fn leave(inner: &Inner, lease: Lease) {
-    let mut actors = inner.actors();
-    if actors.get(&lease.thread).is_some_and(|current| current.epoch == lease.epoch) {
-        actors.remove(&lease.thread);
-    }
-    drop(actors);
+    inner.roster.leave(lease);
     if inner.overflow.load(Ordering::Acquire) {
         inner.room.notify_one();
     }
@@ -248,8 +229,7 @@ impl Actor {
     }
 
     fn decide(&mut self, input: Input) -> Decision {
-        let world =
-            World { team: &self.team, tools: &self.inner.specs, limits: &self.inner.limits, tree_left: self.tree_left };
+        let world = self.inner.world(&self.team, self.tree_left);
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
         let decision = step(&world, &mut self.state, &mut self.mail, cue);
         if decision.effects.contains(&Effect::Abort) {
@@ -275,18 +255,24 @@ impl Actor {
     }
 
     async fn next_input(&mut self) -> Result<Input, Gone> {
-        if let Some(input) = self.landed.pop_front() {
+        // What a tool came to is recorded, whatever else has arrived. An answer is taken only if nobody has taken
+        // the question back: the queue is read first.
+        if let Some(input) = self.landed.pop_front_if(|input| !matches!(input, Input::Answered(_))) {
             return Ok(input);
+        }
+        let has_landed = !self.landed.is_empty();
+        if self.inner.stopping.is_cancelled() && !has_landed {
+            return self.let_go().await;
         }
         let deadline = self.state.wake_at().map(|at| self.until(at));
         let hold = self.held.as_ref().map(|(_, until)| until.saturating_duration_since(Instant::now()));
+        let holds = hold.is_some_and(|hold| deadline.is_none_or(|deadline| hold <= deadline));
         tokio::select! {
             biased;
-            () = self.inner.stopping.cancelled() => self.let_go().await,
             () = self.bell.notified() => self.read_queue().await,
+            () = std::future::ready(()), if has_landed => Ok(self.landed.pop_front().expect("it has landed")),
             Some(input) = self.flights.next(), if !self.flights.is_empty() => Ok(self.landed(input)),
-            () = sleep(hold) => Ok(Input::Mail),
-            () = sleep(deadline) => Ok(Input::Tick),
+            () = sleep(if holds { hold } else { deadline }) => Ok(if holds { Input::Mail } else { Input::Tick }),
         }
     }
 

@@ -8,11 +8,14 @@ mod cache;
 mod hub;
 mod perform;
 mod poller;
+mod query;
+mod roster;
 mod runtime;
 mod spawn;
 mod team;
 mod wait;
 
+pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
 pub use runtime::{Parts, Runtime, RuntimeError};
 pub use spawn::{Created, NewRoot, Outgoing, Sent};

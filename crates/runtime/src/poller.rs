@@ -48,12 +48,13 @@ pub(crate) async fn poll(inner: Arc<Inner>, root: Option<ThreadId>) {
 
 /// Returns whether there may be more.
 async fn take_ready(inner: &Arc<Inner>, root: Option<ThreadId>) -> bool {
-    let free = inner.slots.saturating_sub(inner.actors().len());
+    let free = inner.slots.saturating_sub(inner.roster.len());
     if free == 0 || inner.stopping.is_cancelled() {
         return false;
     }
     inner.overflow.store(false, Ordering::Release);
     let batch = free.min(BATCH);
+    let _expected = inner.roster.expect();
     match inner.store.claim(inner.node, batch, root).await {
         Ok(claims) => {
             let full = claims.len() == batch;

@@ -1,29 +1,24 @@
 //! The runtime of one process: what its actors share, and how it starts and ends.
 
-use crate::actor::{self, Handle};
+use crate::actor;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::poller;
+use crate::roster::{Expected, Roster};
 use crate::team::Teams;
-use entourage_engine::{ThreadState, apply};
-use entourage_model::{Ids, Limits, Name, NodeId, ThreadId, ToolSpec};
+use entourage_engine::{ThreadState, World, apply};
+use entourage_model::{Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::Models;
-use entourage_outside::tool::Toolbox;
+use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::Workspace;
-use entourage_store::{Claim, EnqueueError, Store, StoreError};
-use std::collections::{BTreeMap, HashMap};
+use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How many events are read at once while a state is folded.
-const JOURNAL_PAGE: usize = 1000;
-
-/// When to look again for an actor that could not be reached.
-const RING_AGAIN: [Duration; 3] = [Duration::from_millis(2), Duration::from_millis(20), Duration::from_millis(200)];
 
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
 const GRACE: Duration = Duration::from_secs(8);
@@ -42,7 +37,7 @@ pub enum RuntimeError {
     QueueFull,
     #[error("the message has {found} bytes; at most {max} are allowed")]
     MessageTooLarge { found: usize, max: usize },
-    #[error("the key was used with another message")]
+    #[error("the key was used for another request")]
     KeyConflict,
     #[error("a journal cannot be read: {0}")]
     Journal(String),
@@ -53,7 +48,8 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
-    pub(crate) fn from_enqueue(error: EnqueueError, thread: ThreadId) -> Self {
+    /// Why a line was not queued.
+    pub fn from_enqueue(error: EnqueueError, thread: ThreadId) -> Self {
         match error {
             EnqueueError::NoThread => Self::NoThread(thread),
             EnqueueError::Terminated => Self::Terminated,
@@ -72,6 +68,8 @@ pub struct Parts {
     pub tools: Toolbox,
     pub workspace: Arc<Workspace>,
     pub limits: Limits,
+    /// What holds for every thread, and for every thread of a user.
+    pub variables: Variables,
     /// How many threads may be at work at once; the others are `ready` until there is room.
     pub slots: usize,
 }
@@ -89,17 +87,20 @@ pub(crate) struct Inner {
     pub(crate) models: Models,
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
+    pub(crate) scripts: Scripts,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) limits: Limits,
+    pub(crate) variables: Variables,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
-    /// The threads that this process holds. An actor leaves by itself when it ends.
-    pub(crate) actors: Mutex<HashMap<ThreadId, Handle>>,
+    /// An actor leaves by itself when it ends.
+    pub(crate) roster: Roster,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
-    /// Rung when a slot is free and ready threads may wait in the store.
+    /// Rung when ready threads may wait in the store and can be taken up: a slot is free, or one that was tried in vain
+    /// has come to a commit.
     pub(crate) room: Notify,
     /// Threads were left `ready` because there was no slot.
     pub(crate) overflow: AtomicBool,
@@ -121,12 +122,14 @@ impl Runtime {
             models: parts.models,
             tools: parts.tools,
             specs,
+            scripts: Scripts::default(),
             workspace: parts.workspace,
             limits: parts.limits,
+            variables: parts.variables,
             slots: parts.slots.max(1),
             cache: StateCache::default(),
             hub: Hub::default(),
-            actors: Mutex::default(),
+            roster: Roster::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             room: Notify::new(),
@@ -162,7 +165,7 @@ impl Runtime {
 
     /// How many threads this process holds in memory right now.
     pub fn threads_in_memory(&self) -> usize {
-        self.inner.actors().len()
+        self.inner.roster.len()
     }
 
     /// Waits until this process holds no thread.
@@ -176,6 +179,7 @@ impl Runtime {
     /// Everything that was not finished is `ready` for whoever comes next.
     pub async fn shutdown(&self) {
         self.inner.stopping.cancel();
+        self.inner.roster.ring_all();
         self.inner.tasks.close();
         if tokio::time::timeout(GRACE + Duration::from_secs(1), self.inner.tasks.wait()).await.is_err() {
             tracing::warn!("some threads did not let go in time; they are taken up again at the next start");
@@ -184,6 +188,11 @@ impl Runtime {
 }
 
 impl Inner {
+    /// What a decision about a thread of this team may look at.
+    pub(crate) fn world<'a>(&'a self, team: &'a Team, tree_left: u32) -> World<'a> {
+        World { team, tools: &self.specs, variables: &self.variables, limits: &self.limits, tree_left }
+    }
+
     /// Lets those who wait know that the store refuses.
     pub(crate) fn trouble(&self, error: &StoreError) {
         self.trouble.send_replace(error.to_string());
@@ -206,15 +215,10 @@ impl Inner {
         GRACE
     }
 
-    pub(crate) fn actors(&self) -> std::sync::MutexGuard<'_, HashMap<ThreadId, Handle>> {
-        // Nothing that holds this lock can panic half way: the map is whole even if it is poisoned.
-        self.actors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether another thread may be taken up here.
-    pub(crate) fn has_room(&self) -> bool {
-        let room = !self.stopping.is_cancelled() && self.actors().len() < self.slots;
-        if !room {
+    /// Room for what the store will have claimed, if there is any; it is held until that is taken up.
+    pub(crate) fn room(&self) -> Option<Expected<'_>> {
+        let room = if self.stopping.is_cancelled() { None } else { self.roster.expect_below(self.slots) };
+        if room.is_none() {
             self.overflow.store(true, Ordering::Release);
         }
         room
@@ -226,48 +230,19 @@ impl Inner {
             actor::start(self, claim);
         }
         for &thread in notified {
-            if !self.ring(thread) {
-                let inner = Arc::clone(self);
-                self.tasks.spawn(async move { inner.ring_again(thread).await });
-            }
-        }
-    }
-
-    /// Tells an actor that its queue has grown; false if there is no such actor here.
-    fn ring(&self, thread: ThreadId) -> bool {
-        let handle = self.actors().get(&thread).cloned();
-        handle.inspect(|handle| handle.bell.notify_one()).is_some()
-    }
-
-    /// A thread that was just taken up may have a line that came before its actor could be reached. A thread that
-    /// lives elsewhere, or waits for room, costs these few looks.
-    async fn ring_again(&self, thread: ThreadId) {
-        for wait in RING_AGAIN {
-            if self.rest(wait).await.is_err() || self.ring(thread) {
-                return;
-            }
+            self.roster.ring(thread);
         }
     }
 
     /// Folds a thread's journal. `None` when there is no such thread.
     pub(crate) async fn fold(&self, thread: ThreadId) -> Result<Option<ThreadState>, RuntimeError> {
-        let mut state: Option<ThreadState> = None;
-        loop {
-            let after = state.as_ref().map_or(0, |state| state.seq);
-            let page = self.store.journal(thread, after, JOURNAL_PAGE).await?;
-            let full = page.len() == JOURNAL_PAGE;
-            for stored in page {
-                match &mut state {
-                    Some(state) => apply(state, &stored.event),
-                    None => {
-                        let born = ThreadState::born(&stored.event);
-                        state = Some(born.ok_or_else(|| RuntimeError::Journal(format!("{thread} has no beginning")))?);
-                    }
-                }
-            }
-            if !full {
-                return Ok(state);
-            }
+        let mut journal = JournalReader::of_thread(&*self.store, thread);
+        let Some(first) = journal.next().await? else { return Ok(None) };
+        let born = ThreadState::born(&first.event);
+        let mut state = born.ok_or_else(|| RuntimeError::Journal(format!("{thread} has no beginning")))?;
+        while let Some(stored) = journal.next().await? {
+            apply(&mut state, &stored.event);
         }
+        Ok(Some(state))
     }
 }

@@ -1,11 +1,12 @@
 //! Making root threads and writing to threads, from outside.
 
-use crate::runtime::{Runtime, RuntimeError};
+use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_model::{
     Attachment, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus, Side,
-    Started, Team, ThreadId,
+    Started, Team, ThreadId, VariableValue,
 };
-use entourage_store::{FileRow, NewLine};
+use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub struct NewRoot {
     pub tags: Vec<String>,
     /// Files that are there from the start.
     pub files: Vec<FileRow>,
+    /// The thread's own variables, which go before all others.
+    pub variables: BTreeMap<String, VariableValue>,
 }
 
 /// Something said to a thread from outside.
@@ -52,6 +55,39 @@ pub struct Sent {
 impl Runtime {
     /// Makes a root thread and takes it up. When this returns, the thread and its message are durable.
     pub async fn create(&self, root: NewRoot) -> Result<Created, RuntimeError> {
+        let (new, files) = self.new_root(root).await?;
+        let inner = Arc::clone(&self.inner);
+        self.whole(async move {
+            let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
+            let room = if new.at_work { inner.room() } else { None };
+            let claim = inner.store.create(new, room.as_ref().map(|_| inner.node)).await?;
+            inner.furnish(thread, files, claim).await?;
+            Ok(Created { thread, run })
+        })
+        .await
+    }
+
+    /// The same, once for each key: whoever repeats a request is told what its first call made.
+    pub async fn create_once(&self, root: NewRoot, key: RootKey) -> Result<Created, RuntimeError> {
+        let (new, files) = self.new_root(root).await?;
+        let inner = Arc::clone(&self.inner);
+        self.whole(async move {
+            let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
+            let room = if new.at_work { inner.room() } else { None };
+            match inner.store.create_once(new, key, room.as_ref().map(|_| inner.node)).await? {
+                RootMade::New(claim) => {
+                    inner.furnish(thread, files, claim).await?;
+                    Ok(Created { thread, run })
+                }
+                RootMade::Repeated { thread, run } => Ok(Created { thread, run }),
+                RootMade::Conflict => Err(RuntimeError::KeyConflict),
+            }
+        })
+        .await
+    }
+
+    /// The thread as it is to be stored, and its files.
+    async fn new_root(&self, root: NewRoot) -> Result<(NewThread, Vec<FileRow>), RuntimeError> {
         let inner = &self.inner;
         if root.team.agent(&root.agent).is_none() {
             return Err(RuntimeError::NoAgent(root.agent));
@@ -75,6 +111,9 @@ impl Runtime {
             at: now,
         };
         let mut events = vec![Event::Started(started)];
+        if !root.variables.is_empty() {
+            events.push(Event::VariablesSet { variables: root.variables });
+        }
         if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.
             let deadline = now.after(Duration::from_secs(inner.limits.run_seconds));
@@ -93,19 +132,9 @@ impl Runtime {
             events,
             items: Vec::new(),
             at_work: run.is_some(),
-            run: run.clone(),
+            run,
         };
-        let (inner, files) = (Arc::clone(inner), root.files);
-        self.whole(async move {
-            let claim = (new.at_work && inner.has_room()).then_some(inner.node);
-            let claim = inner.store.create(new, claim).await?;
-            for file in files {
-                inner.store.put_file(thread, file).await?;
-            }
-            inner.take_up(claim.into_iter().collect(), &[]);
-            Ok(Created { thread, run: run.map(|run| run.id) })
-        })
-        .await
+        Ok((new, root.files))
     }
 
     fn first_run(
@@ -178,10 +207,11 @@ impl Runtime {
         let line = NewLine { item, key, run: None, messages_max: self.inner.limits.queue_messages };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
-            let claim = inner.has_room().then_some(inner.node);
-            let queued = inner.store.enqueue(thread, line, claim).await;
+            let room = inner.room();
+            let queued = inner.store.enqueue(thread, line, room.as_ref().map(|_| inner.node)).await;
             let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
-            inner.take_up(queued.claim.into_iter().collect(), &[thread]);
+            let notified = queued.holder.filter(|holder| *holder == inner.node).map(|_| thread);
+            inner.take_up(queued.claim.into_iter().collect(), notified.as_slice());
             Ok(queued.first)
         })
         .await
@@ -196,5 +226,21 @@ impl Runtime {
             Ok(done) => done,
             Err(broken) => Err(RuntimeError::Broken(broken.to_string())),
         }
+    }
+}
+
+impl Inner {
+    /// Gives a new thread its files, and then to an actor.
+    async fn furnish(
+        self: &Arc<Self>,
+        thread: ThreadId,
+        files: Vec<FileRow>,
+        claim: Option<Claim>,
+    ) -> Result<(), RuntimeError> {
+        for file in files {
+            self.store.put_file(thread, file).await?;
+        }
+        self.take_up(claim.into_iter().collect(), &[]);
+        Ok(())
     }
 }

@@ -10,6 +10,14 @@ mod crashes;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/script_ends.rs"]
+mod script_ends;
+#[path = "runtime/script_faults.rs"]
+mod script_faults;
+#[path = "runtime/scripts.rs"]
+mod scripts;
+#[path = "runtime/smithy.rs"]
+mod smithy;
 #[path = "runtime/stage.rs"]
 mod stage;
 #[path = "runtime/turns.rs"]

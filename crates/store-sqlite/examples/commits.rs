@@ -5,9 +5,9 @@
 #![expect(clippy::disallowed_methods, reason = "a measurement reads its own process's counters")]
 
 use entourage_model::{
-    Digest, Event, Ids, Item, Message, NewThread, Posted, Role, Started, ThreadId, ThreadStatus, Timestamp, Usage,
-    Write,
+    Event, Ids, Item, Message, NewThread, Posted, Role, ThreadId, ThreadStatus, Timestamp, Usage, Write,
 };
+use entourage_store::contract::sample;
 use entourage_store::{Claim, Commit, NewLine, Store};
 use entourage_store_sqlite::SqliteStore;
 use std::path::{Path, PathBuf};
@@ -133,33 +133,8 @@ async fn measure_parked(folder: &Path) {
 fn new_thread(seed: u64, parent: Option<ThreadId>) -> NewThread {
     let mut ids = Ids::new(Timestamp(i64::try_from(seed).expect("a small number") * 1000), seed);
     let id = ids.thread();
-    let root = parent.unwrap_or(id);
-    let started = Started {
-        thread: id,
-        agent: "worker".into(),
-        bundle: Digest::of(b"bundle"),
-        parent,
-        root,
-        depth: u32::from(parent.is_some()),
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(1),
-    };
-    NewThread {
-        id,
-        parent,
-        root,
-        depth: started.depth,
-        agent: started.agent.clone(),
-        bundle: started.bundle,
-        user_id: None,
-        tags: Vec::new(),
-        events: vec![Event::Started(started)],
-        items: vec![Item::Message(Posted::plain(message(seed, 200)))],
-        run: None,
-        at_work: true,
-    }
+    let items = vec![Item::Message(Posted::plain(message(seed, 200)))];
+    NewThread { items, ..sample::new_thread(id, parent, parent.unwrap_or(id)) }
 }
 
 fn message(seed: u64, bytes: usize) -> Message {
@@ -171,20 +146,8 @@ fn answered(seed: u64, bytes: usize) -> Event {
 }
 
 fn blank(claim: &Claim) -> Commit {
-    Commit {
-        seq: claim.seq,
-        events: Vec::new(),
-        writes: Vec::new(),
-        consumed: Vec::new(),
-        buried: Vec::new(),
-        burial: None,
-        status: ThreadStatus::Running,
-        seen: u64::MAX,
-        wake_at: None,
-        usage: Usage { input_tokens: 100, output_tokens: 10, steps: 1 },
-        claim: false,
-        children_total: 200,
-    }
+    let usage = Usage { input_tokens: 100, output_tokens: 10, steps: 1 };
+    Commit { seen: u64::MAX, usage, ..sample::blank(claim) }
 }
 
 /// What this process has used so far, user and system. Linux only.

@@ -49,6 +49,7 @@ const RULES: [Rule; 5] = [
     (
         "SELECT DISTINCT thread FROM
            (SELECT thread FROM events UNION SELECT thread FROM lines UNION SELECT thread FROM keys
+            UNION SELECT thread FROM root_keys
             UNION SELECT thread FROM files UNION SELECT thread FROM dead_letters)
          WHERE thread NOT IN (SELECT id FROM threads)",
         |thread| Report::error("S005", format!("there are rows of thread {thread}, which does not exist")),

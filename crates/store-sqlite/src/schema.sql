@@ -72,6 +72,15 @@ CREATE TABLE keys (
   PRIMARY KEY (thread, key)
 ) STRICT, WITHOUT ROWID;
 
+-- What keys for root threads were used for.
+CREATE TABLE root_keys (
+  key     TEXT PRIMARY KEY,
+  thread  BLOB NOT NULL,
+  request BLOB NOT NULL,
+  run     TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX root_keys_thread ON root_keys(thread);
+
 -- status: 0 pending, 1 running, 2 done, 3 failed, 4 cancelled.
 CREATE TABLE runs (
   number           INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 //! The store itself: every method is one command or one read.
 
 use crate::body::EncodedItem;
-use crate::command::create::{Create, EncodedThread};
+use crate::command::create::{Create, CreateOnce, EncodedThread};
 use crate::command::enqueue::{Enqueue, Enqueued as Answer};
 use crate::command::{claim, commit, delete, file, node, run};
 use crate::connection::open_writer;
@@ -13,7 +13,8 @@ use async_trait::async_trait;
 use entourage_model::{Digest, Item, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
 use entourage_store::{
     Blob, Claim, Clock, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, FileRow, Lease, NewLine,
-    Page, QueueLine, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow, same_request,
+    Page, QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow,
+    same_request,
 };
 use std::fmt;
 use std::path::Path;
@@ -91,13 +92,29 @@ impl Store for SqliteStore {
         Ok(taken)
     }
 
+    async fn create_once(
+        &self,
+        thread: NewThread,
+        key: RootKey,
+        claim: Option<NodeId>,
+    ) -> Result<RootMade, StoreError> {
+        let (thread, born) = EncodedThread::new(thread)?;
+        let taken = claim.map(|node| thread.claim(node, born));
+        let request = key.request;
+        Ok(match self.writer.write(CreateOnce { thread, key, claim }).await? {
+            None => RootMade::New(taken),
+            Some(first) if first.request == request => RootMade::Repeated { thread: first.thread, run: first.run },
+            Some(_) => RootMade::Conflict,
+        })
+    }
+
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
         let NewLine { item, key, run, messages_max } = line;
         let encoded = EncodedItem::new(&item)?;
         match self.writer.write(Enqueue { to, item: encoded, key, run, messages_max, claim }).await?? {
-            Answer::New { number, claim } => {
+            Answer::New { number, claim, holder } => {
                 let claim = claim.map(|claim| claim.decode([QueueLine { number, item }])).transpose()?;
-                Ok(Enqueued { number, repeated: false, first: None, claim })
+                Ok(Enqueued { number, repeated: false, first: None, claim, holder })
             }
             Answer::Known { number, first } => repeated(number, first.item()?, &item),
         }
@@ -185,10 +202,6 @@ impl Store for SqliteStore {
         self.readers.read(move |file| read::journal::dead_letters(file, thread)).await
     }
 
-    async fn next_wake(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.readers.read(read::thread::next_wake).await
-    }
-
     fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -209,5 +222,5 @@ fn repeated(number: u64, first: Item, item: &Item) -> Result<Enqueued, EnqueueEr
     if !same_request(&first, &item) {
         return Err(EnqueueError::Conflict);
     }
-    Ok(Enqueued { number, repeated: true, first: Some(first), claim: None })
+    Ok(Enqueued { number, repeated: true, first: Some(first), claim: None, holder: None })
 }

@@ -12,7 +12,9 @@ pub mod node;
 pub mod property;
 pub mod queue;
 pub mod race;
+pub mod root;
 pub mod run;
+pub mod sample;
 pub mod spawn;
 mod world;
 
@@ -127,7 +129,7 @@ macro_rules! contract {
             delivery: a_delivery_to_a_parked_thread_makes_it_ready_without_a_claim
             delivery: two_deliveries_make_one_claim_with_both_lines
             delivery: an_older_line_comes_first_in_the_claim
-            delivery: a_delivery_to_a_held_thread_notifies
+            delivery: a_delivery_to_a_held_thread_notifies_its_own_node
             delivery: a_delivery_to_itself_keeps_the_thread_from_parking
             delivery: a_delivery_behind_its_own_termination_is_dropped
             spawn: a_new_thread_has_events_lines_and_run
@@ -145,6 +147,7 @@ macro_rules! contract {
             queue: a_terminated_thread_takes_no_line
             queue: a_repeated_key_gives_the_first_line
             queue: a_key_with_another_message_is_a_conflict
+            queue: a_key_does_not_ask_what_became_of_attached_files
             queue: a_key_is_remembered_when_its_line_is_gone
             queue: a_key_belongs_to_one_thread
             queue: a_full_queue_refuses_messages_only
@@ -153,15 +156,21 @@ macro_rules! contract {
             queue: a_parked_thread_becomes_ready_without_a_claim
             queue: a_held_thread_is_left_to_its_holder
             queue: a_run_is_written_with_its_line
+            root: a_repeated_root_is_the_first_one
+            root: a_root_key_with_another_request_is_a_conflict
+            root: a_root_key_goes_with_its_thread
+            root: a_refused_root_leaves_its_key_free
+            root: a_root_key_used_at_once_makes_one_thread
             lease: claims_are_made_longest_waiting_first
             lease: a_claimed_thread_is_not_claimed_again
             lease: claims_can_be_kept_to_one_tree
             lease: a_claim_holds_what_the_thread_needs
             lease: attempts_are_counted_at_claim_and_reset_at_commit
+            lease: a_thread_that_was_tried_in_vain_is_taken_up_alone
             lease: a_released_thread_is_ready_and_its_attempt_does_not_count
             lease: a_stale_release_changes_nothing
             lease: a_thread_wakes_when_its_time_has_come
-            lease: the_next_wake_is_the_earliest_of_parked_threads
+            lease: only_a_parked_thread_is_taken_up_for_its_time
             node: a_node_that_was_never_registered_is_dead
             node: a_heartbeat_keeps_a_node_alive
             node: a_dead_node_stays_dead_and_claims_nothing
@@ -180,12 +189,15 @@ macro_rules! contract {
             listing: runs_come_newest_first_in_pages
             listing: run_filters_combine
             listing: a_journal_is_read_in_pages
+            listing: a_journal_of_many_pages_is_read_to_its_end
             listing: events_name_the_epoch_that_they_were_written_under
             listing: a_tree_journal_is_in_order_of_position
             listing: positions_are_never_given_twice
             file: blobs_are_kept_under_their_digest
             file: files_point_at_blobs
             file: a_file_needs_its_blob_and_its_thread
+            file: files_of_a_commit_become_durable_with_it
+            file: a_commit_with_a_file_without_its_blob_writes_nothing
             file: deleting_takes_the_subtree_and_leaves_the_rest
             file: a_sound_store_has_nothing_to_report
             file: a_closed_store_refuses

@@ -5,14 +5,18 @@ mod clock;
 pub mod contract;
 mod key;
 mod memory;
+mod reading;
 mod row;
 mod store;
+mod suspect;
 
 pub use clock::Clock;
 pub use key::same_request;
 pub use memory::MemoryStore;
+pub use reading::{JournalReader, all_runs, all_threads};
 pub use row::{
-    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RunEnd, RunFilter,
-    RunRow, StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RootKey, RootMade,
+    RunEnd, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 pub use store::{CommitError, EnqueueError, NODE_LIFE, Store, StoreError};
+pub use suspect::{Candidate, leave_one_suspect};

@@ -11,8 +11,8 @@ mod thread;
 
 use crate::clock::Clock;
 use crate::row::{
-    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RunFilter, RunRow,
-    StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RootKey, RootMade,
+    RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 use crate::store::{CommitError, EnqueueError, Store, StoreError};
 use async_trait::async_trait;
@@ -66,6 +66,15 @@ impl Store for MemoryStore {
 
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError> {
         self.tables()?.create(thread, claim, self.clock.now())
+    }
+
+    async fn create_once(
+        &self,
+        thread: NewThread,
+        key: RootKey,
+        claim: Option<NodeId>,
+    ) -> Result<RootMade, StoreError> {
+        self.tables()?.create_once(thread, key, claim, self.clock.now())
     }
 
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
@@ -154,10 +163,6 @@ impl Store for MemoryStore {
         let tables = self.tables()?;
         let asked = |letter: &&DeadLetter| thread.is_none_or(|thread| letter.thread == thread);
         Ok(tables.dead_letters.iter().filter(asked).cloned().collect())
-    }
-
-    async fn next_wake(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.tables()?.threads.values().filter_map(table::Thread::wakes_at).min())
     }
 
     fn now(&self) -> Timestamp {

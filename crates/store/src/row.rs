@@ -1,5 +1,6 @@
 //! The rows and requests that cross the `Store` trait.
 
+pub use entourage_model::FileRow;
 use entourage_model::{
     Digest, Ending, Event, Item, Name, NewRun, NodeId, RunId, RunStatus, ThreadId, ThreadStatus, Timestamp, Usage,
     Write,
@@ -58,6 +59,27 @@ pub struct Enqueued {
     pub first: Option<Item>,
     /// The thread was parked and nobody had taken it up; it was claimed for the node that asked for that.
     pub claim: Option<Claim>,
+    /// Who held the thread when the line came: there it works, and there it is to be told.
+    pub holder: Option<NodeId>,
+}
+
+/// What makes a request for a root thread the same as an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootKey {
+    pub name: String,
+    /// Of all that was asked for.
+    pub request: Digest,
+}
+
+/// What became of a request for a root thread that has a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RootMade {
+    /// The thread is new; it is held by the node that asked for that.
+    New(Option<Claim>),
+    /// The key's first call made this thread and this run. Nothing was written.
+    Repeated { thread: ThreadId, run: Option<RunId> },
+    /// The key was used for another request. Nothing was written.
+    Conflict,
 }
 
 /// One decision made durable: all of it or nothing.
@@ -96,7 +118,7 @@ pub struct Committed {
     pub parked: bool,
     /// Spawned and woken threads that this node now holds.
     pub claims: Vec<Claim>,
-    /// Threads that got a line and were not claimed: if one of them lives here, tell it.
+    /// Threads that got a line and that this node held already: they are to be told.
     pub notified: Vec<ThreadId>,
 }
 
@@ -209,16 +231,6 @@ pub struct DeadLetter {
     pub item: Item,
     pub reason: String,
     pub at: Timestamp,
-}
-
-/// A path in a thread's own file system and the content it points to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRow {
-    pub path: String,
-    pub digest: Digest,
-    pub size: u64,
-    pub mime_type: String,
-    pub created_at: Timestamp,
 }
 
 /// Bytes by their digest.

@@ -1,8 +1,8 @@
 //! The one trait through which threads are made durable.
 
 use crate::row::{
-    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RunFilter, RunRow,
-    StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RootKey, RootMade,
+    RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 use async_trait::async_trait;
 use entourage_model::{Digest, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
@@ -77,12 +77,18 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// its bundle must exist. A thread that exists already is `Unavailable`, and nothing is written.
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError>;
 
+    /// The same, once for each key: whoever repeats a request is told what its first call made. A key goes with its
+    /// thread.
+    async fn create_once(&self, thread: NewThread, key: RootKey, claim: Option<NodeId>)
+    -> Result<RootMade, StoreError>;
+
     /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction. A key that was
     /// used before is answered first, whatever has become of the thread since.
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError>;
 
     /// Takes up at most `max` threads that are `ready` or whose time has come, longest waiting first.
-    /// Attempts are counted here, before anything runs. A node that is not registered, or dead, gets `NodeDead`.
+    /// Attempts are counted here, before anything runs; a thread that was tried in vain more than once is taken up
+    /// alone ([`leave_one_suspect`](crate::leave_one_suspect)). A node that is not registered, or dead, gets `NodeDead`.
     /// With `root`, only threads of that tree.
     async fn claim(&self, node: NodeId, max: usize, root: Option<ThreadId>) -> Result<Vec<Claim>, StoreError>;
 
@@ -135,9 +141,6 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     /// In the order of their burial.
     async fn dead_letters(&self, thread: Option<ThreadId>) -> Result<Vec<DeadLetter>, StoreError>;
-
-    /// When the next parked thread wants to be taken up, if any does.
-    async fn next_wake(&self) -> Result<Option<Timestamp>, StoreError>;
 
     /// The store's own clock.
     fn now(&self) -> Timestamp;

@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use entourage_model::{Digest, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
 use entourage_store::{
     Blob, Claim, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, FileRow, Lease, NewLine, Page,
-    QueueLine, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow,
+    QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
 
 /// What happens to a commit. A store never leaves open whether it has written, so neither does this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Fault {
     Fenced,
     /// Nothing is written and the caller's task breaks.
     Panic,
+    /// It is written as soon as somebody lets it.
+    Late,
 }
 
 #[derive(Debug)]
@@ -25,11 +28,15 @@ pub struct BreakingStore {
     behind: Arc<dyn Store>,
     /// One for each of the next commits.
     faults: Mutex<VecDeque<Option<Fault>>>,
+    /// Rung by a late commit that waits.
+    waits: Notify,
+    /// Rung to let a late commit go on.
+    goes_on: Notify,
 }
 
 impl BreakingStore {
     pub fn new(behind: Arc<dyn Store>) -> Self {
-        Self { behind, faults: Mutex::default() }
+        Self { behind, faults: Mutex::default(), waits: Notify::new(), goes_on: Notify::new() }
     }
 
     /// Breaks the commit that comes after `good` good ones.
@@ -41,6 +48,16 @@ impl BreakingStore {
     /// Whether every fault that was asked for has happened.
     pub fn is_through(&self) -> bool {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Waits until a late commit waits.
+    pub async fn until_late(&self) {
+        self.waits.notified().await;
+    }
+
+    /// Lets the commit that is late go on.
+    pub fn let_late_go_on(&self) {
+        self.goes_on.notify_one();
     }
 
     fn next_fault(&self) -> Option<Fault> {
@@ -57,6 +74,11 @@ impl Store for BreakingStore {
             Some(Fault::Full) => Err(StoreError::Full.into()),
             Some(Fault::Fenced) => Err(CommitError::Fenced),
             Some(Fault::Panic) => panic!("the store was asked to break"),
+            Some(Fault::Late) => {
+                self.waits.notify_one();
+                self.goes_on.notified().await;
+                self.behind.commit(lease, commit).await
+            }
         }
     }
 
@@ -74,6 +96,15 @@ impl Store for BreakingStore {
 
     async fn create(&self, thread: NewThread, claim: Option<NodeId>) -> Result<Option<Claim>, StoreError> {
         self.behind.create(thread, claim).await
+    }
+
+    async fn create_once(
+        &self,
+        thread: NewThread,
+        key: RootKey,
+        claim: Option<NodeId>,
+    ) -> Result<RootMade, StoreError> {
+        self.behind.create_once(thread, key, claim).await
     }
 
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
@@ -150,10 +181,6 @@ impl Store for BreakingStore {
 
     async fn dead_letters(&self, thread: Option<ThreadId>) -> Result<Vec<DeadLetter>, StoreError> {
         self.behind.dead_letters(thread).await
-    }
-
-    async fn next_wake(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.behind.next_wake().await
     }
 
     fn now(&self) -> Timestamp {

@@ -4,7 +4,7 @@
 
 use entourage_model::{
     Agent, Binding, ChildEntry, Communication, Kind, ModelRef, Prompt, Resumable, Side, SideConfig, Source, Team,
-    ToolChoice, ToolEntry,
+    ToolEntry,
 };
 use std::sync::Arc;
 
@@ -15,24 +15,14 @@ pub fn mark(name: &str) -> String {
 
 pub fn team(agents: impl IntoIterator<Item = Agent>) -> Arc<Team> {
     let agents = agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent)));
-    Arc::new(Team { agents: agents.collect() })
+    Arc::new(Team { agents: agents.collect(), ..Team::default() })
 }
 
 /// A one-sided agent.
 pub fn solo(name: &str, tools: Vec<ToolEntry>) -> Agent {
-    Agent {
-        name: name.into(),
-        kind: Kind::AiHuman,
-        title: None,
-        description: format!("The {name} does it."),
-        side_a: side(name, tools),
-        side_b: None,
-        session_turns_max: None,
-        expose_as_tool: false,
-        tool_description: None,
-        source: Source { format: "test".to_owned(), file: None },
-        extra: serde_json::Map::new(),
-    }
+    let side = side(name, tools);
+    let source = Source { format: "test".to_owned(), file: None };
+    Agent::one_sided(name.into(), format!("The {name} does it."), side.prompt, source)
 }
 
 /// Two sides, marked `name_a` and `name_b`; side A ends the session with `read_file`, whose path is the result.
@@ -52,29 +42,12 @@ pub fn pair(name: &str) -> Agent {
 
 /// A side that asks `openai:fake` and stops at the first text.
 pub fn side(name: &str, tools: Vec<ToolEntry>) -> SideConfig {
-    SideConfig {
-        prompt: Prompt {
-            name: name.into(),
-            instructions: format!("{} You work.", mark(name)).into(),
-            model: ModelRef::parse("openai:fake"),
-            fallbacks: Vec::new(),
-            include_chat: true,
-            include_past_tools: true,
-            parallel_tool_calls: None,
-            tool_choice: ToolChoice::Auto,
-            required_schema: None,
-            reasoning: None,
-            tools,
-        },
-        label: None,
-        stop_on_response: true,
-        stop_tool: None,
-        stop_tool_response_property: None,
-        steps_max: None,
-        session_stop: None,
-        session_fail: None,
-        session_status: None,
-    }
+    let prompt = Prompt {
+        model: ModelRef::parse("openai:fake"),
+        tools,
+        ..Prompt::new(name.into(), format!("{} You work.", mark(name)))
+    };
+    SideConfig::new(prompt)
 }
 
 pub fn tool(name: &str) -> ToolEntry {
@@ -98,12 +71,5 @@ pub fn resumable(agent: &str) -> ToolEntry {
 }
 
 fn child(agent: &str) -> ChildEntry {
-    ChildEntry {
-        agent: agent.into(),
-        blocking: true,
-        message_property: None,
-        attachments_property: None,
-        name_property: None,
-        resumable: None,
-    }
+    ChildEntry::blocking(agent.into())
 }

@@ -2,7 +2,7 @@
 
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
-use entourage_model::{ChildEntry, EffectClass, Ending, Name, Outcome, Prompt, ThreadId, ToolSpec};
+use entourage_model::{Attachment, ChildEntry, EffectClass, Ending, Name, Outcome, Prompt, ThreadId, ToolSpec};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -37,12 +37,11 @@ impl Refusal {
 
 /// The tools that drive this prompt's children.
 pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
-    let mut tools: Vec<_> = prompt
-        .children()
+    let mut tools: Vec<_> = visible(prompt)
         .filter(|entry| entry.resumable.is_none())
-        .filter_map(|entry| Some(direct(entry, world.team.agent(&entry.agent)?.pitch())))
+        .filter_map(|entry| Some(direct(entry, pitch(world, entry)?)))
         .collect();
-    let resumable: Vec<_> = prompt.children().filter(|entry| entry.resumable.is_some()).collect();
+    let resumable: Vec<_> = visible(prompt).filter(|entry| entry.resumable.is_some()).collect();
     if resumable.is_empty() {
         return tools;
     }
@@ -51,6 +50,17 @@ pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> 
         tools.push(message());
     }
     tools
+}
+
+/// The children that the model may start; of the others only code knows.
+fn visible(prompt: &Prompt) -> impl Iterator<Item = &ChildEntry> {
+    prompt.children().filter(|entry| !entry.hidden)
+}
+
+/// What the model is told of a child; what the parent says of it goes before what it says of itself.
+fn pitch<'a>(world: &World<'a>, entry: &'a ChildEntry) -> Option<&'a str> {
+    let agent = world.team.agent(&entry.agent)?;
+    Some(entry.description.as_deref().unwrap_or_else(|| agent.pitch()))
 }
 
 fn spec(name: &str, description: String, parameters: Value) -> Arc<ToolSpec> {
@@ -66,7 +76,7 @@ fn direct(entry: &ChildEntry, pitch: &str) -> Arc<ToolSpec> {
         properties.insert(name.clone(), json!({"type": "string", "description": "A name for the subagent."}));
     }
     spec(
-        entry.agent.as_str(),
+        entry.name().as_str(),
         pitch.to_owned(),
         json!({"type": "object", "properties": properties, "required": [message]}),
     )
@@ -75,10 +85,9 @@ fn direct(entry: &ChildEntry, pitch: &str) -> Arc<ToolSpec> {
 fn create(world: &World<'_>, entries: &[&ChildEntry]) -> Arc<ToolSpec> {
     let mut description = "Start a subagent that can be written to again. Agents:".to_owned();
     for entry in entries {
-        let pitch = world.team.agent(&entry.agent).map_or("", |agent| agent.pitch());
-        _ = write!(description, "\n- {}: {pitch}", entry.agent);
+        _ = write!(description, "\n- {}: {}", entry.name(), pitch(world, entry).unwrap_or_default());
     }
-    let names: Vec<_> = entries.iter().map(|entry| entry.agent.as_str()).collect();
+    let names: Vec<_> = entries.iter().map(|entry| entry.name().as_str()).collect();
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -113,12 +122,12 @@ pub(crate) fn interpret<'a>(
     tool: &Name,
     arguments: &str,
 ) -> Option<Result<Wish<'a>, Refusal>> {
-    let lifecycle = prompt.children().any(|entry| entry.resumable.is_some());
+    let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
     Some(match tool.as_str() {
         CREATE if lifecycle => parse(arguments).and_then(|arguments| wish_create(prompt, &arguments)),
         MESSAGE if lifecycle => parse(arguments).and_then(|arguments| wish_send(state, &arguments)),
         _ => {
-            let entry = prompt.children().find(|entry| entry.resumable.is_none() && entry.agent == *tool)?;
+            let entry = visible(prompt).find(|entry| entry.resumable.is_none() && entry.name() == tool)?;
             parse(arguments).and_then(|arguments| wish_direct(entry, &arguments))
         }
     })
@@ -143,9 +152,9 @@ fn wish_direct<'a>(entry: &'a ChildEntry, arguments: &Map<String, Value>) -> Res
 
 fn wish_create<'a>(prompt: &'a Prompt, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
     let agent = text(arguments, "agent")?;
-    let resumable = || prompt.children().filter(|entry| entry.resumable.is_some());
-    let Some(entry) = resumable().find(|entry| entry.agent.as_str() == agent) else {
-        let allowed: Vec<_> = resumable().map(|entry| entry.agent.as_str()).collect();
+    let resumable = || visible(prompt).filter(|entry| entry.resumable.is_some());
+    let Some(entry) = resumable().find(|entry| entry.name().as_str() == agent) else {
+        let allowed: Vec<_> = resumable().map(|entry| entry.name().as_str()).collect();
         let message = format!("there is no subagent `{agent}`; use one of: {}", allowed.join(", "));
         return Err(Refusal::new("subagent_arguments_invalid", message));
     };
@@ -191,7 +200,7 @@ pub(crate) fn accepted(child: ThreadId) -> String {
 /// What a waiting call is answered with.
 pub(crate) fn answer(child: &Child, ending: &Ending) -> String {
     let mut text = ending.text.clone();
-    attach(&mut text, ending);
+    attach(&mut text, &ending.attachments);
     if child.link.resumable {
         _ = write!(text, "\n\nReference: {}", child.link.thread);
     }
@@ -205,15 +214,16 @@ pub(crate) fn news(child: ThreadId, ending: &Ending) -> String {
         Outcome::Failed | Outcome::Cancelled | Outcome::Unknown => "has reported a failure",
     };
     let mut text = format!("Subagent (reference: {child}) {verb}:\n\n{}", ending.text);
-    attach(&mut text, ending);
+    attach(&mut text, &ending.attachments);
     text
 }
 
-fn attach(text: &mut String, ending: &Ending) {
-    if !ending.attachments.is_empty() {
+/// Lists files below a text, one path a line.
+pub(crate) fn attach(text: &mut String, attachments: &[Attachment]) {
+    if !attachments.is_empty() {
         text.push('\n');
     }
-    for attachment in &ending.attachments {
+    for attachment in attachments {
         _ = write!(text, "\n{}", attachment.path);
     }
 }

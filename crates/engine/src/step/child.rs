@@ -4,6 +4,7 @@ use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use crate::dialect::standard::{self, Refusal, Wish};
 use crate::state::{CallState, Child};
+use crate::variable;
 use entourage_model::{
     CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread, Outcome, Posted,
     ReplyTo, Role, RunId, Side, Started, ThreadId, ToolCall, Wait, Write,
@@ -33,6 +34,9 @@ impl Desk<'_> {
     }
 
     fn may_spawn(&self, entry: &ChildEntry) -> Result<(), Refusal> {
+        if let Some(text) = self.world.team.agent(&entry.agent).and_then(|agent| agent.obstacle()) {
+            return Err(Refusal::new("subagent_remote", text));
+        }
         let limits = self.world.limits;
         if self.state.started.depth >= limits.depth {
             let text = format!("subagents may lie at most {} levels deep; do this work yourself", limits.depth);
@@ -46,7 +50,10 @@ impl Desk<'_> {
         }
         let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
         if let Some(max) = instances_max {
-            let counts = |child: &&Child| child.link.resumable && child.link.agent == entry.agent && !child.terminated;
+            let counts = |child: &&Child| {
+                let same = child.link.agent == entry.agent && child.link.alias == entry.alias;
+                child.link.resumable && same && !child.terminated
+            };
             if self.state.children.values().filter(counts).count() as u64 >= u64::from(max) {
                 return Err(self.full("maxInstances", max, "write to one of them with `subagent_message` instead"));
             }
@@ -76,7 +83,8 @@ impl Desk<'_> {
             run,
             wait,
             agent: entry.agent.clone(),
-            description: agent.pitch().to_owned(),
+            alias: entry.alias.clone(),
+            description: entry.description.clone().unwrap_or_else(|| agent.pitch().to_owned()),
             given_name,
             resumable: entry.resumable.is_some(),
             blocking: entry.blocking,
@@ -107,7 +115,8 @@ impl Desk<'_> {
             at: self.now,
         };
         let run = NewRun { begun: true, ..self.new_run(link.thread, &link.run, link.agent.clone(), &message) };
-        let posted = self.posted(message, &link.run, &link.wait);
+        let posted = self.posted(message, &link.run);
+        let variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
         let begun = Event::SessionStarted {
             deadline: self.now.after(Duration::from_secs(self.world.limits.run_seconds)),
             acting: started.receives.unwrap_or(Side::A),
@@ -121,7 +130,11 @@ impl Desk<'_> {
             bundle: started.bundle,
             user_id: started.user_id.clone(),
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
-            events: vec![Event::Started(started), begun, Event::Posted(Box::new(posted))],
+            events: [Event::Started(started)]
+                .into_iter()
+                .chain((!variables.is_empty()).then_some(Event::VariablesSet { variables }))
+                .chain([begun, Event::Posted(Box::new(posted))])
+                .collect(),
             items: Vec::new(),
             run: Some(run),
             at_work: true,
@@ -139,12 +152,8 @@ impl Desk<'_> {
         }
     }
 
-    fn posted(&mut self, message: String, run: &RunId, wait: &Wait) -> Posted {
-        let call = match wait {
-            Wait::Call(call) => Some(call.clone()),
-            Wait::Background => None,
-        };
-        let reply_to = Some(ReplyTo { thread: self.state.id(), call });
+    fn posted(&mut self, message: String, run: &RunId) -> Posted {
+        let reply_to = Some(ReplyTo { thread: self.state.id() });
         Posted { run: Some(run.clone()), reply_to, ..Posted::plain(self.message(Role::User, message)) }
     }
 
@@ -157,7 +166,7 @@ impl Desk<'_> {
         let run = self.ids.run();
         let row = self.new_run(child, &run, agent, &message);
         self.out.writes.push(Write::NewRun(row));
-        let posted = self.posted(message, &run, &wait);
+        let posted = self.posted(message, &run);
         self.deliver(child, Item::Message(posted));
         let waits = wait != Wait::Background;
         self.emit(Event::ChildAsked { child, run, wait });

@@ -86,11 +86,16 @@ impl Desk<'_> {
 
     /// Ends the session: every run of it has its ending, and whoever asked is told, in the same batch.
     pub(super) fn end_session(&mut self, ending: Ending) {
+        self.end_session_for(ending, false);
+    }
+
+    /// With `hush`, whoever asked without waiting is not written to.
+    pub(super) fn end_session_for(&mut self, ending: Ending, hush: bool) {
         let Some(session) = &self.state.session else { return };
         let asks = session.asks.clone();
         let rest = self.rest_after(ending.outcome);
         let mut told = BTreeSet::new();
-        let mut quiet = |ask: &Ask| ask.reply_to.as_ref().is_some_and(|to| !told.insert(to.thread));
+        let mut quiet = |ask: &Ask| hush || ask.reply_to.as_ref().is_some_and(|to| !told.insert(to.thread));
         let ends: Vec<_> = asks.into_iter().rev().map(|ask| (quiet(&ask), ask)).collect();
         for (quiet, ask) in ends.into_iter().rev() {
             self.end_run(ask, &ending, quiet);
@@ -106,7 +111,7 @@ impl Desk<'_> {
         self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: ending.clone() });
         if let Some(reply_to) = ask.reply_to {
             let child = self.state.id();
-            let item = Item::ChildEnded { child, run: ask.run, call: reply_to.call, ending: ending.clone(), quiet };
+            let item = Item::ChildEnded { child, run: ask.run, ending: ending.clone(), quiet };
             self.deliver(reply_to.thread, item);
         }
     }
@@ -221,14 +226,14 @@ impl Desk<'_> {
             self.act(letter.item);
         }
         if let Some(parent) = self.state.started.parent.filter(|parent| !self.has_told(*parent)) {
-            self.deliver(parent, Item::ChildTerminated { child: self.state.id(), run: None, call: None });
+            self.deliver(parent, Item::ChildTerminated { child: self.state.id(), run: None });
         }
     }
 
     fn terminate_run(&mut self, Ask { run, reply_to }: Ask) {
         self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
         if let Some(to) = reply_to {
-            self.deliver(to.thread, Item::ChildTerminated { child: self.state.id(), run: Some(run), call: to.call });
+            self.deliver(to.thread, Item::ChildTerminated { child: self.state.id(), run: Some(run) });
         }
     }
 

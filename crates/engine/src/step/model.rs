@@ -39,12 +39,20 @@ impl Desk<'_> {
         }
     }
 
+    /// Whether all calls have ended and the acting side is to be asked again.
+    pub(super) fn goes_on(&self) -> bool {
+        self.state.session.as_ref().is_some_and(|session| session.open == 0) && matches!(self.judge(), Verdict::GoOn)
+    }
+
     /// Takes in what waits and asks the acting side's model, unless a limit is reached.
     pub(super) fn think(&mut self) {
         if let Some(limit) = self.step_limit() {
             return self.reach_limit(limit);
         }
         self.take_messages();
+        if let Some(text) = self.world.agent(self.state).and_then(|agent| agent.obstacle()) {
+            return self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
+        }
         match context::request(self.world, self.state) {
             Some(request) => self.out.effects.push(Effect::CallModel(Box::new(request))),
             None => {
@@ -152,7 +160,7 @@ impl Desk<'_> {
     }
 }
 
-fn is_terminal_binding(side: &SideConfig, call: &ToolCall) -> bool {
+pub(super) fn is_terminal_binding(side: &SideConfig, call: &ToolCall) -> bool {
     [&side.session_fail, &side.session_stop].into_iter().flatten().any(|binding| binding.tool == call.name)
 }
 

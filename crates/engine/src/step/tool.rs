@@ -3,8 +3,17 @@
 use super::{Desk, Effect};
 use crate::dialect::standard::{self, Wish};
 use crate::state::CallState;
-use entourage_model::{CallId, EffectClass, Event, Item, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus};
+use entourage_model::{
+    Act, Attachment, CallId, EffectClass, Event, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
+};
 use std::sync::Arc;
+
+/// What a tool came back with.
+pub(super) struct Returned {
+    pub(super) outcome: Outcome,
+    pub(super) text: String,
+    pub(super) attachments: Vec<Attachment>,
+}
 
 impl<'a> Desk<'a> {
     /// Begins every call of the answer that can begin: children at once, tools in their order.
@@ -32,7 +41,7 @@ impl<'a> Desk<'a> {
         let prompt = self.state.session.as_ref().and_then(|s| Some(&self.world.side(self.state, s.acting)?.prompt));
         prompt.is_some_and(|prompt| {
             prompt.tools.iter().any(|entry| matches!(entry, ToolEntry::Tool(name) if name == tool))
-                && self.world.tools.contains_key(tool)
+                && self.world.tool(tool).is_some()
         })
     }
 
@@ -86,7 +95,7 @@ impl<'a> Desk<'a> {
     }
 
     fn class(&self, tool: &Name) -> Option<EffectClass> {
-        self.world.tools.get(tool).map(|spec| spec.class)
+        self.world.class(tool)
     }
 
     /// The same for the same call, however often it is made.
@@ -115,7 +124,7 @@ impl<'a> Desk<'a> {
         self.start_tools(&[]);
     }
 
-    pub(super) fn tool_ended(&mut self, call: &CallId, outcome: Outcome, text: String) {
+    pub(super) fn tool_ended(&mut self, call: &CallId, returned: Returned, acts: Vec<Act>) {
         let Some(session) = &self.state.session else { return };
         let Some(place) = session.open_call(call) else { return };
         let (call, already) = (session.calls[place].clone(), self.due());
@@ -128,11 +137,13 @@ impl<'a> Desk<'a> {
         if !running {
             return;
         }
-        let call = call.call;
-        self.end_call(&call, outcome, text);
+        let (call, outcome) = (call.call, returned.outcome);
+        let closing = self.take_acts(acts);
+        self.end_call_with(&call, self.with_paths(&call, returned));
         if outcome == Outcome::Done {
             self.report_status(&call);
         }
+        self.close(closing);
         if self.state.session.as_ref().is_some_and(|session| session.unstarted > 0) {
             self.start_tools(&already);
         }
@@ -140,18 +151,31 @@ impl<'a> Desk<'a> {
 
     /// Gives a call its result.
     pub(super) fn end_call(&mut self, call: &ToolCall, outcome: Outcome, text: String) {
+        self.end_call_with(call, Returned { outcome, text, attachments: Vec::new() });
+    }
+
+    fn end_call_with(&mut self, call: &ToolCall, Returned { outcome, text, attachments }: Returned) {
         let mut message = self.message(Role::Tool, text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
         message.tool_call_id = Some(call.id.clone());
         message.tool_name = Some(call.name.clone());
+        message.attachments = attachments;
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
         self.emit(Event::CallEnded { message: Arc::new(message), outcome });
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
     }
 
+    /// The model reads where a result's files lie. A session's result is passed on as it is.
+    fn with_paths(&self, call: &ToolCall, mut returned: Returned) -> Returned {
+        let side = self.state.session.as_ref().and_then(|s| self.world.side(self.state, s.acting));
+        if !side.is_some_and(|side| super::model::is_terminal_binding(side, call)) {
+            standard::attach(&mut returned.text, &returned.attachments);
+        }
+        returned
+    }
+
     /// Tells the parent what this child is doing, where the tool is bound to that.
     fn report_status(&mut self, call: &ToolCall) {
-        let Some(parent) = self.state.started.parent else { return };
         let side = self.state.session.as_ref().and_then(|s| self.world.side(self.state, s.acting));
         let Some(binding) = side.and_then(|side| side.session_status.as_ref()) else { return };
         if binding.tool != call.name {
@@ -159,7 +183,7 @@ impl<'a> Desk<'a> {
         }
         let mapped = binding.message_property.as_deref().and_then(|p| super::model::argument_text(call, p));
         let status = mapped.unwrap_or_else(|| self.result_text(call));
-        self.deliver(parent, Item::ChildReported { child: self.state.id(), status });
+        self.report(status);
     }
 }
 

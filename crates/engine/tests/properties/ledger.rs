@@ -72,7 +72,12 @@ impl Ledger {
                 hold(self.delivered.insert(run.clone()), || format!("{run} was delivered twice"))
             }
             Write::Deliver { to, item } => self.book_letter(is_terminated, *to, item),
-            Write::EndRun { .. } | Write::Spawn(_) | Write::NewRun(_) | Write::StartRun { .. } => Ok(()),
+            Write::EndRun { .. }
+            | Write::Spawn(_)
+            | Write::NewRun(_)
+            | Write::StartRun { .. }
+            | Write::PutFile { .. }
+            | Write::RemoveFile { .. } => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Anything that can happen to a thread, drawn at random: sense and nonsense in any order.
 
 use crate::actor::Actor;
+use crate::deeds::{Deed, deeds};
 use crate::ledger::Ledger;
 use crate::team::parent;
 use entourage_engine::Input;
@@ -19,7 +20,7 @@ pub(crate) enum Move {
     Letter(Written, bool),
     Answer(ModelAnswer),
     ModelFails,
-    ToolEnds(usize, Outcome),
+    ToolEnds(usize, Outcome, Vec<Deed>),
     Tick(u64),
     Crash,
     Breaks {
@@ -52,7 +53,6 @@ pub(crate) enum Written {
 pub(crate) enum Asker {
     Nobody,
     Parent,
-    ParentsCall,
 }
 
 /// Agents with everything that changes a decision, small enough that a few moves reach every limit.
@@ -67,7 +67,8 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
-            "boss {dual} {kin} tools=look,find,put,pay,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {}
+            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {}
+             tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
             word(1, "on_text=go_on"),
@@ -86,7 +87,8 @@ fn one_move() -> impl Strategy<Value = Move> {
     prop_oneof![
         8 => (written(), prop::bool::weighted(0.8)).prop_map(|(letter, looked_at)| Move::Letter(letter, looked_at)),
         6 => answer(call(), 0..4).prop_map(Move::Answer),
-        6 => (0..9usize, outcome()).prop_map(|(nth, outcome)| Move::ToolEnds(nth, outcome)),
+        6 => (0..9usize, outcome(), deeds())
+            .prop_map(|(nth, outcome, deeds)| Move::ToolEnds(nth, outcome, deeds)),
         1 => Just(Move::ModelFails),
         1 => (0..150u64).prop_map(Move::Tick),
         1 => Just(Move::Crash),
@@ -95,7 +97,7 @@ fn one_move() -> impl Strategy<Value = Move> {
 }
 
 fn written() -> impl Strategy<Value = Written> {
-    let asker = prop::sample::select(vec![Asker::Nobody, Asker::Parent, Asker::ParentsCall]);
+    let asker = prop::sample::select(vec![Asker::Nobody, Asker::Parent]);
     prop_oneof![
         2 => Just(Written::Message),
         4 => asker.prop_map(Written::Ask),
@@ -136,7 +138,7 @@ pub(crate) fn answer(
 }
 
 fn call() -> impl Strategy<Value = (String, String)> {
-    let tools = vec!["look", "find", "put", "pay", "finish", "give_up", "report", "hand_over", "fetch"];
+    let tools = vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch"];
     let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":7}", "not JSON"];
     let tool = (prop::sample::select(tools), prop::sample::select(arguments));
     prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call()]
@@ -176,9 +178,11 @@ pub(crate) fn input(drawn: Move, actor: &mut Actor, ledger: &mut Ledger) -> Opti
         }
         Move::Answer(answer) => Some(Input::Answered(Ok(with_references(answer, actor)))),
         Move::ModelFails => Some(Input::Answered(Err("no answer".to_owned()))),
-        Move::ToolEnds(nth, outcome) => {
+        Move::ToolEnds(nth, outcome, deeds) => {
             let call = nth_of(actor.flights.tools.iter().cloned(), nth).unwrap_or_else(|| CallId::from("k1"));
-            Some(Input::ToolEnded { call, outcome, text: "result".to_owned() })
+            let acts = deeds.iter().map(|deed| deed.act(actor)).collect();
+            let (text, attachments) = ("result".to_owned(), Vec::new());
+            Some(Input::ToolEnded { call, outcome, text, attachments, acts })
         }
         Move::Tick(seconds) => {
             actor.pass_time(Duration::from_secs(seconds));
@@ -197,12 +201,12 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
         Written::Ask(asker) => Item::Message(ledger.ask(*asker)),
         Written::ChildEnds { nth, outcome, quiet } => {
             let (child, run) = nth_of(runs(actor), *nth).unwrap_or((stranger, RunId::from("unknown")));
-            Item::ChildEnded { child, run, call: None, ending: ending(*outcome), quiet: *quiet }
+            Item::ChildEnded { child, run, ending: ending(*outcome), quiet: *quiet }
         }
         Written::ChildIsTerminated { nth, tells_run } => {
             let child = child(*nth);
             let run = runs(actor).into_iter().find(|(thread, _)| *thread == child).map(|(_, run)| run);
-            Item::ChildTerminated { child, run: run.filter(|_| *tells_run), call: None }
+            Item::ChildTerminated { child, run: run.filter(|_| *tells_run) }
         }
         Written::ChildReports(nth) => Item::ChildReported { child: child(*nth), status: "busy".to_owned() },
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
@@ -230,13 +234,12 @@ pub(crate) fn message(text: &str) -> Message {
 pub(crate) fn request(number: usize, asker: Asker) -> Posted {
     let reply_to = match asker {
         Asker::Nobody => None,
-        Asker::Parent => Some(ReplyTo { thread: parent(), call: None }),
-        Asker::ParentsCall => Some(ReplyTo { thread: parent(), call: Some(format!("p{number}").into()) }),
+        Asker::Parent => Some(ReplyTo { thread: parent() }),
     };
     Posted { run: Some(format!("r{number}").into()), reply_to, ..Posted::plain(message("a request")) }
 }
 
-fn nth_of<T>(some: impl IntoIterator<Item = T>, nth: usize) -> Option<T> {
+pub(crate) fn nth_of<T>(some: impl IntoIterator<Item = T>, nth: usize) -> Option<T> {
     let mut some: Vec<T> = some.into_iter().collect();
     if some.is_empty() { None } else { Some(some.swap_remove(nth % some.len())) }
 }

@@ -1,6 +1,7 @@
 //! An outside that always does the same: it answers whatever is in flight, and ends whatever children have to do.
 
 use crate::actor::Actor;
+use crate::deeds::ended;
 use crate::laws::{Broken, hold};
 use crate::moves::{ending, runs, with_references};
 use entourage_engine::{Decision, Input};
@@ -25,13 +26,13 @@ impl Outside {
         }
         if let Some(call) = actor.flights.tools.first() {
             let text = format!("result of {call}");
-            return Some(Input::ToolEnded { call: call.clone(), outcome: Outcome::Done, text });
+            return Some(ended(call.clone(), Outcome::Done, text));
         }
         if actor.state.session.is_none() && !actor.mail.is_empty() {
             return Some(Input::Mail);
         }
         let (child, run) = runs(actor).into_iter().next()?;
-        actor.post(Item::ChildEnded { child, run, call: None, ending: ending(Outcome::Done), quiet: false });
+        actor.post(Item::ChildEnded { child, run, ending: ending(Outcome::Done), quiet: false });
         Some(Input::Mail)
     }
 

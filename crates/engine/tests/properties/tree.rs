@@ -1,6 +1,7 @@
 //! A whole tree of threads, wired by their writes as a store does it, with anybody acting next.
 
 use crate::actor::Actor;
+use crate::deeds::ended;
 use crate::laws::{Broken, hold};
 use crate::moves::{Asker, answer, child_call, request, with_references};
 use crate::team::Setup;
@@ -148,7 +149,7 @@ impl Tree {
                 Write::Spawn(new) => self.spawn(thread, *new),
                 // What a thread writes to itself lies in its mail already.
                 Write::Deliver { to, item } if to != thread => _ = self.deliver(to, *item),
-                Write::Deliver { .. } | Write::StartRun { .. } => {}
+                Write::Deliver { .. } | Write::StartRun { .. } | Write::PutFile { .. } | Write::RemoveFile { .. } => {}
                 Write::NewRun(run) => self.new_run(run),
                 Write::EndRun { run, .. } => self.row(&run).is_over = true,
                 Write::DeliveredRun { run } => {
@@ -241,5 +242,5 @@ fn due(actor: &Actor) -> Option<Input> {
 
 fn tool_end(actor: &Actor) -> Option<Input> {
     let call = actor.flights.tools.first()?.clone();
-    Some(Input::ToolEnded { call, outcome: Outcome::Done, text: "seen".to_owned() })
+    Some(ended(call, Outcome::Done, "seen".to_owned()))
 }

@@ -13,7 +13,7 @@ fn the_string_form_gives_back_the_tools_result() {
     check(
         PAIR,
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model | k1=finish {"summary":"not this"}
         ! Answered a "" k1
         > CallTool k1 finish
@@ -21,7 +21,7 @@ fn the_string_form_gives_back_the_tools_result() {
         ! CallEnded k1 finish done "the result"
         ! SessionEnded done "the result" rest=done
         > EndRun r1 done "the result"
-        > Deliver p ChildEnded t0 r1 call=k9 done "the result"
+        > Deliver p ChildEnded t0 r1 done "the result"
         = done
         "#,
     );
@@ -193,13 +193,13 @@ fn a_child_with_bindings_that_called_none_has_failed_and_says_why() {
         "solo tools=finish session_stop=finish
          thread solo child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model here you are
         ! Answered a "here you are"
         ! TurnEnded a response next=a
         ! SessionEnded failed "`solo` stopped without a result: it answered with a text; no session tool was called" rest=failed
         > EndRun r1 failed "`solo` stopped without a result: it answered with a text; no session tool was called"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "`solo` stopped without a result: it answered with a text; no session tool was called"
+        > Deliver p ChildEnded t0 r1 failed "`solo` stopped without a result: it answered with a text; no session tool was called"
         = failed
         "#,
     );
@@ -211,13 +211,13 @@ fn a_child_without_bindings_gives_back_its_last_text() {
         "solo
          thread solo child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model here you are
         ! Answered a "here you are"
         ! TurnEnded a response next=a
         ! SessionEnded done "here you are" rest=done
         > EndRun r1 done "here you are"
-        > Deliver p ChildEnded t0 r1 call=k9 done "here you are"
+        > Deliver p ChildEnded t0 r1 done "here you are"
         = done
         "#,
     );

@@ -28,7 +28,7 @@ fn a_thread_that_broke_answers_its_open_calls_and_cancels_their_children() {
         "boss tools=pay,look children=writer
          thread boss child",
         r#"
-        < ask r1->p/k9 hi ...
+        < ask r1->p hi ...
         < model | k1=look | k2=writer {"message":"write"} | k3=pay ...
         < broke out of memory
         ! CallEnded k1 look cancelled "internal error: out of memory"
@@ -38,7 +38,7 @@ fn a_thread_that_broke_answers_its_open_calls_and_cancels_their_children() {
         ! SessionEnded failed "internal error: out of memory" rest=failed
         > Deliver c1 Cancel r2
         > EndRun r1 failed "internal error: out of memory"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "internal error: out of memory"
+        > Deliver p ChildEnded t0 r1 failed "internal error: out of memory"
         > Deliver c1 Terminate
         > Abort
         "#,
@@ -68,11 +68,11 @@ fn messages_that_are_to_blame_are_buried_and_their_runs_fail() {
         "boss
          thread boss child",
         r#"
-        + ask r1->p/k9 poison
+        + ask r1->p poison
         + message more poison
         < bury it broke five times
         > EndRun r1 failed "internal error: it broke five times"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "internal error: it broke five times"
+        > Deliver p ChildEnded t0 r1 failed "internal error: it broke five times"
         > Bury m1
         > Bury m2
         = idle

@@ -148,10 +148,10 @@ fn a_run_is_cancelled_while_its_message_waits() {
         "boss",
         r#"
         < ask r1 first ...
-        < ask r2->p/k9 second ...
+        < ask r2->p second ...
         < cancel r2
         > EndRun r2 cancelled "The run was cancelled before it began."
-        > Deliver p ChildEnded t0 r2 call=k9 cancelled "The run was cancelled before it began."
+        > Deliver p ChildEnded t0 r2 cancelled "The run was cancelled before it began."
         = running
         < model for the first
         ! Answered a "for the first"
@@ -181,12 +181,12 @@ fn one_of_two_runs_of_a_session_is_cancelled_and_the_other_goes_on() {
         "boss tools=look
          thread boss child resumable",
         r#"
-        + ask r1->p/k8 first
-        < ask r2->p/k9 second ...
+        + ask r1->p first
+        < ask r2->p second ...
         < cancel r1
         ! RunCancelled r1
         > EndRun r1 cancelled "The run was cancelled."
-        > Deliver p ChildEnded t0 r1 call=k8 cancelled "The run was cancelled."
+        > Deliver p ChildEnded t0 r1 cancelled "The run was cancelled."
         = running
         < cancel r1
         < model | k1=look ...
@@ -194,7 +194,7 @@ fn one_of_two_runs_of_a_session_is_cancelled_and_the_other_goes_on() {
         ! CallEnded k1 look cancelled "The run was cancelled."
         ! SessionEnded cancelled "The run was cancelled." rest=idle
         > EndRun r2 cancelled "The run was cancelled."
-        > Deliver p ChildEnded t0 r2 call=k9 cancelled "The run was cancelled."
+        > Deliver p ChildEnded t0 r2 cancelled "The run was cancelled."
         > Abort
         = idle
         "#,
@@ -223,7 +223,7 @@ fn a_cancelled_child_tells_its_parent_and_ends_its_own_children() {
         "solo children=writer
          thread solo child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model | k1=writer {"message":"write"} ...
         < cancel r1
         ! ChildCancelled c1
@@ -231,7 +231,7 @@ fn a_cancelled_child_tells_its_parent_and_ends_its_own_children() {
         ! SessionEnded cancelled "The run was cancelled." rest=failed
         > Deliver c1 Cancel r2
         > EndRun r1 cancelled "The run was cancelled."
-        > Deliver p ChildEnded t0 r1 call=k9 cancelled "The run was cancelled."
+        > Deliver p ChildEnded t0 r1 cancelled "The run was cancelled."
         > Deliver c1 Terminate
         > Abort
         = failed
@@ -269,7 +269,7 @@ fn a_cancel_beside_an_answer_with_children_cancels_them_as_well() {
         ! ChildCancelled c1
         ! CallEnded k1 writer cancelled "The run was cancelled."
         ! SessionEnded cancelled "The run was cancelled." rest=idle
-        > Spawn c1 writer depth=1 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "write" r2->t0
         > Deliver c1 Cancel r2
         > EndRun r1 cancelled "The run was cancelled."
         > Abort

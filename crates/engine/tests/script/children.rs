@@ -11,7 +11,7 @@ fn a_blocking_child_answers_its_call_with_its_ending() {
         < model | k1=writer {"message":"write"}
         ! Answered a "" k1
         ! ChildStarted c1 writer r2 call=k1
-        > Spawn c1 writer depth=1 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "write" r2->t0
         = waiting
         < ended r2 done the text
         ! ChildEnded c1 r2 done
@@ -166,9 +166,9 @@ fn three_children_run_side_by_side_and_are_answered_in_any_order() {
         ! ChildStarted c1 writer r2 call=k1
         ! ChildStarted c2 writer r3 call=k2
         ! ChildStarted c3 writer r4 call=k3
-        > Spawn c1 writer depth=1 Message user "one" r2->t0/k1
-        > Spawn c2 writer depth=1 Message user "two" r3->t0/k2
-        > Spawn c3 writer depth=1 Message user "three" r4->t0/k3
+        > Spawn c1 writer depth=1 Message user "one" r2->t0
+        > Spawn c2 writer depth=1 Message user "two" r3->t0
+        > Spawn c3 writer depth=1 Message user "three" r4->t0
         = waiting
         < ended r3 done second
         ! ChildEnded c2 r3 done
@@ -269,7 +269,7 @@ fn a_child_is_given_its_message_by_the_property_that_is_mapped() {
         ! Answered a "" k1 k2
         ! ChildStarted c1 writer r2 call=k1
         ! CallEnded k2 writer failed "{'error':{'code':'subagent_arguments_invalid','message':'`task` must be a text that is not blank'}}"
-        > Spawn c1 writer depth=1 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "write" r2->t0
         "#,
     );
 }
@@ -323,7 +323,7 @@ fn a_child_at_the_last_level_is_allowed() {
         < model | k1=writer {"message":"write"}
         ! Answered a "" k1
         ! ChildStarted c1 writer r2 call=k1
-        > Spawn c1 writer depth=2 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=2 Message user "write" r2->t0
         "#,
     );
 }
@@ -342,12 +342,12 @@ fn more_live_children_than_allowed_are_refused_at_once() {
         ! ChildStarted c2 writer r3 call=k2
         ! CallEnded k3 writer failed "{'error':{'code':'subagent_limit_reached','message':'the limit `children_live` of 2 subagents is reached; wait for one of them to end','cap':'children_live','max':2,'references':['@c1','@c2']}}"
         > Spawn c1 scout depth=1 Message user "look" r2->t0
-        > Spawn c2 writer depth=1 Message user "one" r3->t0/k2
+        > Spawn c2 writer depth=1 Message user "one" r3->t0
         < ended r3 done text ...
         < model | k4=writer {"message":"three"}
         ! Answered a "" k4
         ! ChildStarted c3 writer r4 call=k4
-        > Spawn c3 writer depth=1 Message user "three" r4->t0/k4
+        > Spawn c3 writer depth=1 Message user "three" r4->t0
         "#,
     );
 }
@@ -363,7 +363,7 @@ fn more_children_than_fit_into_the_tree_are_refused_at_once() {
         ! Answered a "" k1 k2
         ! ChildStarted c1 writer r2 call=k1
         ! CallEnded k2 writer failed "{'error':{'code':'subagent_limit_reached','message':'the limit `children_total` of 200 subagents is reached; no more can be started in this tree','cap':'children_total','max':200,'references':['@c1']}}"
-        > Spawn c1 writer depth=1 Message user "one" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "one" r2->t0
         "#,
     );
 }
@@ -414,7 +414,7 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         "solo children=scout&,helper*
          thread solo child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model | k1=scout {"message":"look"} | k2=subagent_create {"agent":"helper","message":"help","name":"h"} ...
         < ended r3 done helped ...
         < model done
@@ -422,7 +422,7 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         ! TurnEnded a response next=a
         ! SessionEnded done "done" rest=done
         > EndRun r1 done "done"
-        > Deliver p ChildEnded t0 r1 call=k9 done "done"
+        > Deliver p ChildEnded t0 r1 done "done"
         > Deliver c1 Terminate
         > Deliver c2 Terminate
         = done
@@ -431,6 +431,31 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         > DeliveredRun r2
         < terminated c2
         ! ChildTerminated c2
+        "#,
+    );
+}
+
+#[test]
+fn an_agent_that_another_server_runs_is_refused_as_a_child_and_fails_as_a_thread() {
+    check(
+        "boss children=far\nfar url=https://me:key@there.example:8443/x?y",
+        r#"
+        < ask r1 hi ...
+        < model | k1=far {"message":"go"}
+        ! Answered a "" k1
+        ! CallEnded k1 far failed "{'error':{'code':'subagent_remote','message':'agent `far` is run by another server, `there.example:8443`, and remote agents cannot be run yet'}}"
+        > CallModel boss a 1
+        "#,
+    );
+    check(
+        "far url=http://there.example",
+        r#"
+        < ask r1 hi
+        ! SessionStarted a
+        ! Posted user "hi" r1
+        ! SessionEnded failed "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet" rest=failed
+        > StartRun r1
+        > EndRun r1 failed "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet"
         "#,
     );
 }

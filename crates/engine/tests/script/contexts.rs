@@ -143,3 +143,21 @@ fn interrupted_calls_are_shown_with_what_became_of_them() {
         "#,
     );
 }
+
+#[test]
+fn each_side_asks_for_words_to_be_chosen_as_its_own_prompt_says() {
+    check(
+        "pair dual a.temperature=0.25 a.top_p=0.5",
+        r#"
+        < ask r1 go
+        ! SessionStarted a
+        ! Posted user "go" r1
+        > StartRun r1
+        > CallModel pair a 0 temperature=0.25 top_p=0.5
+        < model from a
+        ! Answered a "from a"
+        ! TurnEnded a response next=b
+        > CallModel pair b 0
+        "#,
+    );
+}

@@ -312,7 +312,7 @@ fn a_child_that_was_born_at_work_begins_when_it_is_taken_up() {
         "solo
          thread solo child",
         r#"
-        < born r1->p/k9 go
+        < born r1->p go
         > CallModel solo a 0
         | system "You are solo/a."
         | user "go"
@@ -321,7 +321,7 @@ fn a_child_that_was_born_at_work_begins_when_it_is_taken_up() {
         ! TurnEnded a response next=a
         ! SessionEnded done "done" rest=done
         > EndRun r1 done "done"
-        > Deliver p ChildEnded t0 r1 call=k9 done "done"
+        > Deliver p ChildEnded t0 r1 done "done"
         "#,
     );
 }
@@ -332,12 +332,12 @@ fn a_child_that_was_cancelled_before_it_was_taken_up_never_begins() {
         "solo
          thread solo child",
         r#"
-        + born r1->p/k9 go
+        + born r1->p go
         + cancel r1
         < crash
         ! SessionEnded cancelled "The run was cancelled." rest=failed
         > EndRun r1 cancelled "The run was cancelled."
-        > Deliver p ChildEnded t0 r1 call=k9 cancelled "The run was cancelled."
+        > Deliver p ChildEnded t0 r1 cancelled "The run was cancelled."
         > Abort
         = failed
         "#,
@@ -350,12 +350,12 @@ fn a_child_that_was_terminated_before_it_was_taken_up_never_begins() {
         "solo
          thread solo child",
         r#"
-        + born r1->p/k9 go
+        + born r1->p go
         + terminate
         < crash
         ! Terminated
         > EndRun r1 cancelled "The thread was terminated."
-        > Deliver p ChildTerminated t0 r1 call=k9
+        > Deliver p ChildTerminated t0 r1
         > Abort
         = terminated
         "#,

@@ -72,6 +72,8 @@ fn events_survive_json(events: &[Event]) -> Result<(), Broken> {
 fn counters_match(state: &ThreadState) -> Result<(), Broken> {
     let live = state.children.values().filter(|child| !child.runs.is_empty()).count();
     hold(live == state.children_live as usize, || format!("children_live is {}, counted {live}", state.children_live))?;
+    let numbered = state.numbers.len() == state.transcript.len() && state.numbers.is_sorted();
+    hold(numbered, || format!("{} lines have the numbers {:?}", state.transcript.len(), state.numbers))?;
     hold(state.wake_at().is_some() == state.session.is_some(), || "only a session has a deadline".to_owned())?;
     let Some(session) = &state.session else { return Ok(()) };
     let count = |counts: fn(&Call) -> bool| session.calls.iter().filter(|call| counts(call)).count();
@@ -123,7 +125,7 @@ fn effects_are_allowed(setup: &Setup, state: &ThreadState, effects: &[Effect]) -
                 let recorded = state.session.as_ref().is_some_and(|session| {
                     session.open_call(&call.id).is_some_and(|place| session.calls[place].state == CallState::Started)
                 });
-                let pure = setup.tools.get(&call.name).is_some_and(|tool| tool.class == EffectClass::Pure);
+                let pure = setup.world().class(&call.name) == Some(EffectClass::Pure);
                 hold(pure || recorded, || format!("{effect:?} begins without a record"))?;
             }
         }

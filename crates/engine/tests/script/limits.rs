@@ -155,14 +155,14 @@ fn max_session_turns_with_bindings_has_failed() {
         "pair dual turns=2 tools=finish b.session_stop=finish
          thread pair child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model from a ...
         < model from b
         ! Answered b "from b"
         ! TurnEnded b response next=a
         ! SessionEnded failed "`pair` stopped without a result: maxSessionTurns: the limit of 2 turns is reached; no session tool was called" limit="maxSessionTurns: the limit of 2 turns is reached" rest=failed
         > EndRun r1 failed "`pair` stopped without a result: maxSessionTurns: the limit of 2 turns is reached; no session tool was called" limit="maxSessionTurns: the limit of 2 turns is reached"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "`pair` stopped without a result: maxSessionTurns: the limit of 2 turns is reached; no session tool was called" limit="maxSessionTurns: the limit of 2 turns is reached"
+        > Deliver p ChildEnded t0 r1 failed "`pair` stopped without a result: maxSessionTurns: the limit of 2 turns is reached; no session tool was called" limit="maxSessionTurns: the limit of 2 turns is reached"
         "#,
     );
 }
@@ -205,14 +205,14 @@ fn a_child_with_bindings_that_reaches_max_steps_has_failed() {
         "solo steps=1 tools=look,finish session_stop=finish
          thread solo child",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model almost | k1=look ...
         < tool k1 done seen
         ! CallEnded k1 look done "seen"
         ! TurnEnded a limit="maxSteps: the limit of 1 steps is reached" next=a
         ! SessionEnded failed "`solo` stopped without a result: maxSteps: the limit of 1 steps is reached; no session tool was called" limit="maxSteps: the limit of 1 steps is reached" rest=failed
         > EndRun r1 failed "`solo` stopped without a result: maxSteps: the limit of 1 steps is reached; no session tool was called" limit="maxSteps: the limit of 1 steps is reached"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "`solo` stopped without a result: maxSteps: the limit of 1 steps is reached; no session tool was called" limit="maxSteps: the limit of 1 steps is reached"
+        > Deliver p ChildEnded t0 r1 failed "`solo` stopped without a result: maxSteps: the limit of 1 steps is reached; no session tool was called" limit="maxSteps: the limit of 1 steps is reached"
         "#,
     );
 }

@@ -11,7 +11,7 @@ use crate::read::{Play, Reader, Requests};
 use crate::render::Renderer;
 use crate::team::Setup;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{Event, Item, ModelRequest, Posted, ReplyTo, Side, Write};
+use entourage_model::{Event, Item, ModelRequest, Posted, Side, Write};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -54,7 +54,9 @@ impl Player {
         if mark == "#" {
             return Ok(Vec::new());
         }
-        let play = Reader { names: &mut self.names, requests: &self.requests }.read(input.trim());
+        let play =
+            Reader { names: &mut self.names, requests: &self.requests, transcript: &self.actor.state.transcript }
+                .read(input.trim());
         let decision = match (play, mark) {
             (Play::Letter(item), "+") => {
                 self.actor.post(*item);
@@ -104,12 +106,17 @@ impl Player {
                 Write::Deliver { to, item } => {
                     (*to, if let Item::Message(posted) = &**item { Some(posted) } else { None })
                 }
-                Write::NewRun(_) | Write::StartRun { .. } | Write::EndRun { .. } | Write::DeliveredRun { .. } => {
+                Write::NewRun(_)
+                | Write::StartRun { .. }
+                | Write::EndRun { .. }
+                | Write::DeliveredRun { .. }
+                | Write::PutFile { .. }
+                | Write::RemoveFile { .. } => {
                     continue;
                 }
             };
-            if let Some(Posted { run: Some(run), reply_to: Some(ReplyTo { call, .. }), .. }) = posted {
-                self.requests.insert(run.clone(), (thread, call.clone()));
+            if let Some(Posted { run: Some(run), reply_to: Some(_), .. }) = posted {
+                self.requests.insert(run.clone(), thread);
             }
         }
     }

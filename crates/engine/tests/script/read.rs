@@ -1,17 +1,18 @@
 //! Inputs as the lines of a script.
 //!
-//! Letters: `message TEXT` · `ask RUN[->THREAD[/CALL]] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
+//! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
-//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT` · `tick SECONDS|Nms` ·
-//! `born RUN->THREAD[/CALL] TEXT` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…]`,
+//! where `script/act.rs` has the acts · `tick SECONDS|Nms` · `born RUN->THREAD TEXT` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
 use entourage_engine::Input;
 use entourage_model::{
-    Attachment, CallId, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
+    Attachment, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
     Timestamp, ToolCall, Usage,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a line asks the player to do.
@@ -26,13 +27,14 @@ pub(crate) enum Play {
     Crash(Option<Name>),
 }
 
-/// Which child was given a run, and for which call.
-pub(crate) type Requests = BTreeMap<RunId, (ThreadId, Option<CallId>)>;
+/// Which child was given a run.
+pub(crate) type Requests = BTreeMap<RunId, ThreadId>;
 
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) names: &'a mut Names,
     pub(crate) requests: &'a Requests,
+    pub(crate) transcript: &'a [Arc<Message>],
 }
 
 impl Reader<'_> {
@@ -43,9 +45,12 @@ impl Reader<'_> {
             "model" => Play::Input(Input::Answered(Ok(answer(rest)))),
             "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
             "tool" => {
-                let ((call, rest), ending) = (cut(rest), ending(cut(rest).1));
+                let mut parts = rest.split(" ; ");
+                let (call, rest) = cut(parts.next().unwrap_or_default());
                 assert!(!rest.is_empty(), "a tool ends with an outcome");
-                Play::Input(Input::ToolEnded { call: call.into(), outcome: ending.outcome, text: ending.text })
+                let Ending { outcome, text, attachments, .. } = ending(rest);
+                let acts = parts.map(|act| self.act(act)).collect();
+                Play::Input(Input::ToolEnded { call: call.into(), outcome, text, attachments, acts })
             }
             "born" => Play::Born(Box::new(self.request(rest))),
             "tick" => Play::Tick(time(rest)),
@@ -65,8 +70,7 @@ impl Reader<'_> {
             "terminated" => {
                 let (child, run) = cut(rest);
                 let run = (!run.is_empty()).then(|| self.names.run_named(run));
-                let call = run.as_ref().and_then(|run| self.requests.get(run)?.1.clone());
-                Item::ChildTerminated { child: self.names.thread_named(child), run, call }
+                Item::ChildTerminated { child: self.names.thread_named(child), run }
             }
             "reported" => {
                 let (child, status) = cut(rest);
@@ -84,10 +88,7 @@ impl Reader<'_> {
     fn request(&mut self, rest: &str) -> Posted {
         let (run, text) = cut(rest);
         let (run, to) = run.split_once("->").map_or((run, None), |(run, to)| (run, Some(to)));
-        let reply_to = to.map(|to| {
-            let (thread, call) = to.split_once('/').map_or((to, None), |(thread, call)| (thread, Some(call.into())));
-            ReplyTo { thread: self.names.thread_named(thread), call }
-        });
+        let reply_to = to.map(|thread| ReplyTo { thread: self.names.thread_named(thread) });
         let run = Some(self.names.run_named(run));
         Posted { run, reply_to, ..Posted::plain(message(text)) }
     }
@@ -96,18 +97,19 @@ impl Reader<'_> {
         let (run, rest) = cut(rest);
         let (child, run) = run.split_once('/').map_or((None, run), |(child, run)| (Some(child), run));
         let run = self.names.run_named(run);
-        let asked = self.requests.get(&run).cloned();
-        let thread = match (child, &asked) {
-            (None, Some((thread, _))) => *thread,
+        let child = match (child, self.requests.get(&run)) {
+            (None, Some(thread)) => *thread,
             (child, _) => self.names.thread_named(child.unwrap_or("nobody's")),
         };
         let (quiet, rest) = rest.strip_prefix("quiet ").map_or((false, rest), |rest| (true, rest));
-        Item::ChildEnded { child: thread, run, call: asked.and_then(|(_, call)| call), ending: ending(rest), quiet }
+        Item::ChildEnded { child, run, ending: ending(rest), quiet }
     }
 }
 
-fn message(text: &str) -> Message {
-    Message::new(Ids::new(Timestamp(0), 3).message(), Role::User, text, Timestamp(0))
+/// Other words have another id.
+pub(crate) fn message(text: &str) -> Message {
+    let seed = text.bytes().fold(3, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+    Message::new(Ids::new(Timestamp(0), seed).message(), Role::User, text, Timestamp(0))
 }
 
 fn answer(text: &str) -> ModelAnswer {
@@ -123,7 +125,7 @@ fn answer(text: &str) -> ModelAnswer {
     ModelAnswer { text, calls: calls.collect(), usage }
 }
 
-fn ending(text: &str) -> Ending {
+pub(crate) fn ending(text: &str) -> Ending {
     let (outcome, text) = cut(text);
     let mut files = text.split(" &");
     let text = files.next().unwrap_or_default().to_owned();
@@ -147,7 +149,7 @@ fn outcome_named(word: &str) -> Outcome {
 }
 
 /// The first word and the rest.
-fn cut(text: &str) -> (&str, &str) {
+pub(crate) fn cut(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     (word, rest.trim())
 }

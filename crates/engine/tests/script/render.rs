@@ -5,9 +5,10 @@ use crate::team::Setup;
 use entourage_engine::Effect;
 use entourage_model::{
     ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted, ReplyTo,
-    Rest, Role, RunId, SessionEnd, Side, Stop, Wait, Write,
+    Rest, Role, RunId, SessionEnd, Side, Stop, VariableValue, Wait, Write,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Knows the small names that the lines use.
 #[derive(Debug)]
@@ -43,6 +44,15 @@ impl Renderer<'_> {
             }
             Event::SessionEnded(end) => self.session_ended(end),
             Event::Terminated { .. } => "Terminated".to_owned(),
+            Event::VariablesSet { variables } => format!("VariablesSet{}", held(variables)),
+            Event::ValueSet { key, value } => format!("ValueSet {key} {value}"),
+            Event::Injected { message } => format!("Injected {}", self.message(message)),
+            Event::MessageReplaced { message } => format!("MessageReplaced {}", self.message(message)),
+            Event::MessageDeleted { .. } => "MessageDeleted".to_owned(),
+            Event::CallQueued { call } => format!("CallQueued {} {} {}", call.id, call.name, call.arguments),
+            Event::FilePut(file) => format!("FilePut {}", file.path),
+            Event::FileRemoved { path } => format!("FileRemoved {path}"),
+            Event::Emitted { name, data } => format!("Emitted {name} {data}"),
         }
     }
 
@@ -57,6 +67,8 @@ impl Renderer<'_> {
             Write::StartRun { run } => format!("StartRun {}", self.names.run(run)),
             Write::EndRun { run, ending } => format!("EndRun {} {}", self.names.run(run), self.ending(ending)),
             Write::DeliveredRun { run } => format!("DeliveredRun {}", self.names.run(run)),
+            Write::PutFile { thread, file } => format!("PutFile {} {}", self.names.thread(*thread), file.path),
+            Write::RemoveFile { thread, path } => format!("RemoveFile {} {path}", self.names.thread(*thread)),
         }
     }
 
@@ -64,10 +76,13 @@ impl Renderer<'_> {
     pub(crate) fn effect(&mut self, effect: &Effect) -> String {
         match effect {
             Effect::CallModel(request) => {
-                format!("CallModel {} {} {}", request.agent, word(&request.side), request.step)
+                let chosen = [("temperature", request.sampling.temperature), ("top_p", request.sampling.top_p)];
+                let chosen = chosen.map(|(name, chosen)| chosen.map(|number| format!(" {name}={number}")));
+                let chosen: String = chosen.into_iter().flatten().collect();
+                format!("CallModel {} {} {}{chosen}", request.agent, word(&request.side), request.step)
             }
             Effect::CallTool { call, key } => {
-                let pure = self.setup.tools.get(&call.name).is_some_and(|tool| tool.class == EffectClass::Pure);
+                let pure = self.setup.world().class(&call.name) == Some(EffectClass::Pure);
                 let key = if pure { String::new() } else { format!(" key={}", self.names.shorten(key)) };
                 format!("CallTool {} {}{key}", call.id, call.name)
             }
@@ -95,7 +110,15 @@ impl Renderer<'_> {
         text += &run.as_ref().map(|run| format!(" {}", self.names.run(run))).unwrap_or_default();
         text += &reply_to.as_ref().map(|to| self.reply_to(to)).unwrap_or_default();
         text += &delivers.as_ref().map(|run| format!(" delivers={}", self.names.run(run))).unwrap_or_default();
-        text += if message.silent { " silent" } else { "" };
+        text + &self.marks(message)
+    }
+
+    fn message(&self, message: &Message) -> String {
+        format!("{} {}{}", word(&message.role), self.quote(&message.content), self.marks(message))
+    }
+
+    fn marks(&self, message: &Message) -> String {
+        let mut text = if message.silent { " silent" } else { "" }.to_owned();
         for (key, value) in &message.metadata {
             text += &format!(" {key}={}", self.names.shorten(value.as_str().unwrap_or("?")));
         }
@@ -103,8 +126,7 @@ impl Renderer<'_> {
     }
 
     fn reply_to(&mut self, to: &ReplyTo) -> String {
-        let call = to.call.as_ref().map(|call| format!("/{call}")).unwrap_or_default();
-        format!("->{}{call}", self.names.thread(to.thread))
+        format!("->{}", self.names.thread(to.thread))
     }
 
     fn answer(&self, message: &Message) -> String {
@@ -119,7 +141,7 @@ impl Renderer<'_> {
         // The word for people follows from the outcome.
         let odd = (outcome == Outcome::Done) != (status == "success");
         let odd = if odd { format!(" BUT {status}") } else { String::new() };
-        format!("CallEnded {id} {tool} {}{odd} {}", word(&outcome), self.quote(&message.content))
+        format!("CallEnded {id} {tool} {}{odd} {}{}", word(&outcome), self.quote(&message.content), self.marks(message))
     }
 
     fn child_started(&mut self, link: &ChildLink) -> String {
@@ -154,23 +176,24 @@ impl Renderer<'_> {
                 text += &format!(" Message {}", self.posted(posted));
             } else if let Event::SessionStarted { acting: Side::B, .. } = event {
                 text += " acting=b";
+            } else if let Event::VariablesSet { variables } = event {
+                text += &format!(" VariablesSet{}", held(variables));
             }
         }
         text
     }
 
     fn item(&mut self, item: &Item) -> String {
-        let call = |call: &Option<_>| call.as_ref().map(|call| format!(" call={call}")).unwrap_or_default();
         match item {
             Item::Message(posted) => format!("Message {}", self.posted(posted)),
-            Item::ChildEnded { child, run, call: of, ending, quiet } => {
+            Item::ChildEnded { child, run, ending, quiet } => {
                 let (child, run) = (self.names.thread(*child), self.names.run(run));
                 let quiet = if *quiet { " quiet" } else { "" };
-                format!("ChildEnded {child} {run}{}{quiet} {}", call(of), self.ending(ending))
+                format!("ChildEnded {child} {run}{quiet} {}", self.ending(ending))
             }
-            Item::ChildTerminated { child, run, call: of } => {
+            Item::ChildTerminated { child, run } => {
                 let run = run.as_ref().map(|run: &RunId| format!(" {}", self.names.run(run))).unwrap_or_default();
-                format!("ChildTerminated {}{run}{}", self.names.thread(*child), call(of))
+                format!("ChildTerminated {}{run}", self.names.thread(*child))
             }
             Item::ChildReported { child, status } => {
                 format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
@@ -185,6 +208,14 @@ impl Renderer<'_> {
         // JSON inside a text stays readable.
         format!("{:?}", self.names.shorten(text)).replace("\\\"", "'")
     }
+}
+
+fn held(variables: &BTreeMap<String, VariableValue>) -> String {
+    let shown = |(name, value): (&String, &VariableValue)| {
+        let secret = if value.is_secret() { " secret" } else { "" };
+        format!("{secret} {name}={}", value.reveal())
+    };
+    variables.iter().map(shown).collect()
 }
 
 fn waits(wait: &Wait) -> String {

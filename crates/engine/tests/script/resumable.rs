@@ -16,7 +16,7 @@ fn a_blocking_instance_is_created_answered_and_written_to_again() {
         < model | k1=subagent_create {"agent":"helper","message":"help","name":" Ann "}
         ! Answered a "" k1
         ! ChildStarted c1 helper r2 call=k1 name="Ann"
-        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=a Message user "help" r2->t0/k1
+        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=a Message user "help" r2->t0
         = waiting
         < ended r2 done helped
         ! ChildEnded c1 r2 done
@@ -33,7 +33,7 @@ fn a_blocking_instance_is_created_answered_and_written_to_again() {
         ! Answered a "" k2
         ! ChildAsked c1 r3 call=k2
         > NewRun r3 c1 helper "more"
-        > Deliver c1 Message user "more" r3->t0/k2
+        > Deliver c1 Message user "more" r3->t0
         = waiting
         < ended r3 failed tired
         ! ChildEnded c1 r3 failed
@@ -219,7 +219,7 @@ fn more_instances_than_allowed_are_refused_with_the_references_there_are() {
         < model | k4=subagent_create {"agent":"helper","message":"help","name":"Cid"}
         ! Answered a "" k4
         ! ChildStarted c3 helper r4 call=k4 name="Cid"
-        > Spawn c3 helper depth=1 tag="name:Cid" resumable receives=a Message user "help" r4->t0/k4
+        > Spawn c3 helper depth=1 tag="name:Cid" resumable receives=a Message user "help" r4->t0
         < ended r4 done helped ...
         < model | k5=subagent_create {"agent":"helper","message":"help","name":"Dan"}
         ! Answered a "" k5
@@ -290,7 +290,7 @@ fn an_instance_that_works_for_one_call_is_busy_for_another() {
         ! ChildAsked c1 r3 call=k2
         ! CallEnded k3 subagent_message failed "{'error':{'code':'subagent_busy','message':'subagent `@c1` is still working for another call'}}"
         > NewRun r3 c1 helper "one"
-        > Deliver c1 Message user "one" r3->t0/k2
+        > Deliver c1 Message user "one" r3->t0
         "#,
     );
 }
@@ -376,7 +376,7 @@ fn the_receiving_side_is_told_to_the_child() {
         < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"}
         ! Answered a "" k1
         ! ChildStarted c1 helper r2 call=k1 name="Ann"
-        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=b acting=b Message user "help" r2->t0/k1
+        > Spawn c1 helper depth=1 tag="name:Ann" resumable receives=b acting=b Message user "help" r2->t0
         "#,
     );
 }
@@ -392,6 +392,28 @@ fn a_status_that_comes_after_the_termination_does_not_hide_it() {
         ! ChildReported c1 "half way"
         < terminated c1 r2 ...
         < reported c1 late
+        "#,
+    );
+}
+
+#[test]
+fn two_relationships_with_one_agent_are_called_and_counted_apart() {
+    check(
+        "boss children=first=helper*1&,second=helper*1&,~secret=helper*",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"first","message":"a","name":"A"} | k2=subagent_create {"agent":"second","message":"b","name":"B"} | k3=subagent_create {"agent":"first","message":"c","name":"C"} | k4=subagent_create {"agent":"helper","message":"d","name":"D"} | k5=subagent_create {"agent":"secret","message":"e","name":"E"}
+        ! Answered a "" k1 k2 k3 k4 k5
+        ! ChildStarted c1 helper r2 background name="A"
+        ! CallEnded k1 subagent_create done "The subagent was initiated successfully. Reference: @c1"
+        ! ChildStarted c2 helper r3 background name="B"
+        ! CallEnded k2 subagent_create done "The subagent was initiated successfully. Reference: @c2"
+        ! CallEnded k3 subagent_create failed "{'error':{'code':'subagent_limit_reached','message':'the limit `maxInstances` of 1 subagents is reached; write to one of them with `subagent_message` instead','cap':'maxInstances','max':1,'references':['@c1','@c2']}}"
+        ! CallEnded k4 subagent_create failed "{'error':{'code':'subagent_arguments_invalid','message':'there is no subagent `helper`; use one of: first, second'}}"
+        ! CallEnded k5 subagent_create failed "{'error':{'code':'subagent_arguments_invalid','message':'there is no subagent `secret`; use one of: first, second'}}"
+        > Spawn c1 helper depth=1 tag="name:A" resumable receives=a Message user "a" r2->t0
+        > Spawn c2 helper depth=1 tag="name:B" resumable receives=a Message user "b" r3->t0
+        > CallModel boss a 1
         "#,
     );
 }

@@ -103,9 +103,9 @@ fn the_side_that_receives_messages_acts_first_and_both_see_them_as_user() {
         "pair dual
          thread pair child resumable receives=b",
         r#"
-        < ask r1->p/k9 start
+        < ask r1->p start
         ! SessionStarted b
-        ! Posted user "start" r1->p/k9
+        ! Posted user "start" r1->p
         > StartRun r1
         > CallModel pair b 0
         | system "You are pair/b."

@@ -145,12 +145,12 @@ fn a_stopped_child_answers_its_parents_call() {
         "solo
          thread solo child resumable",
         r#"
-        < ask r1->p/k9 hi ...
+        < ask r1->p hi ...
         < stop
         ! TurnEnded a asked next=a
         ! SessionEnded cancelled "Execution stopped." rest=idle
         > EndRun r1 cancelled "Execution stopped."
-        > Deliver p ChildEnded t0 r1 call=k9 cancelled "Execution stopped."
+        > Deliver p ChildEnded t0 r1 cancelled "Execution stopped."
         > Abort
         = idle
         "#,
@@ -177,7 +177,7 @@ fn a_resumable_child_whose_call_was_stopped_can_be_written_to_once_it_has_ended(
         ! Answered a "" k3
         ! ChildAsked c1 r4 call=k3
         > NewRun r4 c1 helper "more"
-        > Deliver c1 Message user "more" r4->t0/k3
+        > Deliver c1 Message user "more" r4->t0
         "#,
     );
 }

@@ -4,13 +4,19 @@
 //! A key without `a.` or `b.` holds for both sides. A child is `NAME`, then in this order where they are meant:
 //! `:PROPERTY` of the message, `*` resumable, a number of instances, `@b` the receiving side, `!` explicit, `&` not
 //! blocking. A child that no line declares is a plain `dual` one.
-//! `thread NAME [child] [resumable] [receives=b] [depth=N]`: by default the first agent, as a root.
+//! `temperature=0.5` and `top_p=1` are given to the model; `url=URL` makes an agent that another server runs.
+//! `says=A,B` ends the prompt with these variables; `env=A:1,B:2` and `prompt_env=A:1` set some; `gives=A` hands variables
+//! on to all children.
+//! `tool NAME [secret=A] [scoped=B] [uses=C]` is a tool of the team itself, with the variables that it declares.
+//! `everybody A=1` and `user NAME A=1` are settings.
+//! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER]`: by default the first agent, as a root.
 //! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6`: `left` is the room in the tree.
 
 use entourage_engine::World;
 use entourage_model::{
-    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, Ids, Kind, Limits, Name, Prompt, Resumable, Side,
-    SideConfig, Source, Started, Team, ThreadId, Timestamp, ToolChoice, ToolEntry, ToolSpec,
+    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, Ids, Instructions, Kind, Limits, Name, Part,
+    Program, Prompt, Remote, Resumable, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
+    ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +40,7 @@ const TOOLS: [(&str, EffectClass); 10] = [
 pub(crate) struct Setup {
     pub(crate) team: Team,
     pub(crate) tools: BTreeMap<Name, Arc<ToolSpec>>,
+    pub(crate) variables: Variables,
     pub(crate) limits: Limits,
     pub(crate) tree_left: u32,
     pub(crate) started: Started,
@@ -44,6 +51,7 @@ impl Setup {
         let mut setup = Self {
             team: Team::default(),
             tools: TOOLS.iter().map(|(name, class)| (Name::from(*name), tool(name, *class))).collect(),
+            variables: Variables::default(),
             limits: Limits::default(),
             tree_left: 200,
             started: started("nobody"),
@@ -53,6 +61,12 @@ impl Setup {
             match words[0] {
                 "thread" => setup.read_thread(&words[1..]),
                 "limits" => setup.read_limits(&words[1..]),
+                "tool" => setup.read_tool(words[1], &words[2..]),
+                "everybody" => setup.variables.instance.extend(words[1..].iter().map(|word| setting(word))),
+                "user" => {
+                    let own = words[2..].iter().map(|word| setting(word)).collect();
+                    setup.variables.users.insert(words[1].to_owned(), own);
+                }
                 name => setup.read_agent(name, &words[1..]),
             }
         }
@@ -61,7 +75,13 @@ impl Setup {
     }
 
     pub(crate) fn world(&self) -> World<'_> {
-        World { team: &self.team, tools: &self.tools, limits: &self.limits, tree_left: self.tree_left }
+        World {
+            team: &self.team,
+            tools: &self.tools,
+            variables: &self.variables,
+            limits: &self.limits,
+            tree_left: self.tree_left,
+        }
     }
 
     fn read_agent(&mut self, name: &str, words: &[&str]) {
@@ -81,9 +101,33 @@ impl Setup {
         }
         self.started.resumable = words.contains(&"resumable");
         self.started.receives = value(words, "receives").map(side_named);
+        self.started.user_id = value(words, "of").map(str::to_owned);
         if let Some(depth) = value(words, "depth") {
             self.started.depth = number(depth);
         }
+    }
+
+    fn read_tool(&mut self, name: &str, words: &[&str]) {
+        let list = |key| value(words, key).into_iter().flat_map(|names| names.split(','));
+        let declared = |(name, secret): (&str, bool)| Variable {
+            name: name.to_owned(),
+            secret,
+            required: false,
+            scoped: !secret,
+            description: None,
+        };
+        let tool = ScriptTool {
+            spec: tool(name, EffectClass::AtMostOnce),
+            program: Arc::new(Program { entry: String::new(), modules: BTreeMap::new() }),
+            variables: list("secret")
+                .map(|n| (n, true))
+                .chain(list("scoped").map(|n| (n, false)))
+                .map(declared)
+                .collect(),
+            uses: list("uses").map(Name::from).collect(),
+            source: Source { format: "standard-agents".to_owned(), file: None },
+        };
+        self.team.tools.insert(name.into(), Arc::new(tool));
     }
 
     fn read_limits(&mut self, words: &[&str]) {
@@ -140,18 +184,17 @@ fn tool(name: &str, class: EffectClass) -> Arc<ToolSpec> {
 
 fn agent(name: &str, words: &[&str]) -> Agent {
     let kind = if words.contains(&"dual") { Kind::DualAi } else { Kind::AiHuman };
+    let side_a = side(name, "a", words);
+    let source = Source { format: "standard-agents".to_owned(), file: None };
+    let prompt = side_a.prompt.clone();
     Agent {
-        name: name.into(),
         kind,
-        title: None,
-        description: format!("Good at {name}."),
-        side_a: side(name, "a", words),
+        side_a,
         side_b: (kind == Kind::DualAi).then(|| side(name, "b", words)),
         session_turns_max: value(words, "turns").map(number),
-        expose_as_tool: false,
-        tool_description: None,
-        source: Source { format: "standard-agents".to_owned(), file: None },
-        extra: serde_json::Map::new(),
+        env: pairs(value(words, "env")),
+        remote: value(words, "url").map(|url| Remote { url: url.to_owned(), headers: BTreeMap::new() }),
+        ..Agent::one_sided(name.into(), format!("Good at {name}."), prompt, source)
     }
 }
 
@@ -174,22 +217,24 @@ fn side(agent: &str, side: &str, words: &[&str]) -> SideConfig {
 fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -> Prompt {
     let list = |key| own(key).into_iter().flat_map(|names| names.split(','));
     let tools = list("tools").map(|name| ToolEntry::Tool(name.into()));
+    let gives: Vec<String> = list("gives").map(str::to_owned).collect();
+    let children =
+        list("children").map(|text| ToolEntry::Child(ChildEntry { scoped_env: gives.clone(), ..child(text) }));
+    let said = list("says").flat_map(|name| [Part::Text(" ".into()), Part::Env(name.to_owned())]);
+    let instructions = [Part::Text(format!("You are {agent}/{side}.").into())].into_iter().chain(said).collect();
     Prompt {
-        name: agent.into(),
-        instructions: format!("You are {agent}/{side}.").into(),
-        model: None,
-        fallbacks: Vec::new(),
         include_chat: own("chat") != Some("no"),
         include_past_tools: own("past_tools") != Some("no"),
-        parallel_tool_calls: None,
-        tool_choice: ToolChoice::Auto,
-        required_schema: None,
-        reasoning: None,
-        tools: tools.chain(list("children").map(|text| ToolEntry::Child(child(text)))).collect(),
+        tools: tools.chain(children).collect(),
+        env: pairs(own("prompt_env")),
+        sampling: Sampling { temperature: own("temperature").map(decimal), top_p: own("top_p").map(decimal) },
+        ..Prompt::new(agent.into(), Instructions(instructions))
     }
 }
 
 fn child(text: &str) -> ChildEntry {
+    let (text, hidden) = text.strip_prefix('~').map_or((text, false), |rest| (rest, true));
+    let (alias, text) = text.split_once('=').map_or((None, text), |(alias, rest)| (Some(alias.into()), rest));
     let (text, blocking) = text.strip_suffix('&').map_or((text, true), |rest| (rest, false));
     let (text, communication) = match text.strip_suffix('!') {
         Some(rest) => (rest, Communication::Explicit),
@@ -204,12 +249,12 @@ fn child(text: &str) -> ChildEntry {
     let text = text.split_once('*').map_or(text, |(rest, _)| rest);
     let (agent, property) = text.split_once(':').map_or((text, None), |(agent, property)| (agent, Some(property)));
     ChildEntry {
-        agent: agent.into(),
         blocking,
         message_property: property.map(str::to_owned),
-        attachments_property: None,
-        name_property: None,
         resumable,
+        alias,
+        hidden,
+        ..ChildEntry::blocking(agent.into())
     }
 }
 
@@ -222,12 +267,28 @@ fn dotted(text: &str) -> (&str, Option<String>) {
     text.split_once('.').map_or((text, None), |(tool, property)| (tool, Some(property.to_owned())))
 }
 
+/// `A:1,B:2`.
+fn pairs(text: Option<&str>) -> BTreeMap<String, String> {
+    let pair = |text: &str| text.split_once(':').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    text.into_iter().flat_map(|text| text.split(',')).map(|text| pair(text).expect("NAME:VALUE")).collect()
+}
+
+/// `A=1`.
+fn setting(text: &str) -> (String, Secret) {
+    let (name, value) = text.split_once('=').expect("NAME=VALUE");
+    (name.to_owned(), Secret::new(value))
+}
+
 fn value<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
     words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
 }
 
 fn side_named(text: &str) -> Side {
     if text == "b" { Side::B } else { Side::A }
+}
+
+fn decimal(text: &str) -> f64 {
+    text.parse().expect("a number")
 }
 
 fn number(text: &str) -> u32 {

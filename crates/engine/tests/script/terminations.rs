@@ -87,11 +87,11 @@ fn a_child_at_work_tells_its_parent_that_it_is_terminated() {
         "solo
          thread solo child resumable",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < terminate
         ! Terminated
         > EndRun r1 cancelled "The thread was terminated."
-        > Deliver p ChildTerminated t0 r1 call=k9
+        > Deliver p ChildTerminated t0 r1
         > Abort
         "#,
     );
@@ -103,7 +103,7 @@ fn a_child_at_rest_tells_its_parent_that_it_is_terminated() {
         "solo
          thread solo child resumable",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < model done ...
         < terminate
         ! Terminated
@@ -120,11 +120,11 @@ fn a_child_that_had_not_begun_tells_its_parent_which_run_is_over() {
         "solo
          thread solo child",
         r#"
-        + ask r1->p/k9 go
+        + ask r1->p go
         < terminate
         ! Terminated
         > EndRun r1 cancelled "The thread was terminated."
-        > Deliver p ChildTerminated t0 r1 call=k9
+        > Deliver p ChildTerminated t0 r1
         > Abort
         = terminated
         "#,
@@ -258,7 +258,7 @@ fn a_termination_beside_an_answer_with_children_terminates_them_as_well() {
         ! Answered a "" k1 k2
         ! ChildStarted c1 writer r2 call=k1
         ! Terminated
-        > Spawn c1 writer depth=1 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "write" r2->t0
         > Deliver c1 Terminate
         > EndRun r1 cancelled "The thread was terminated."
         > Abort

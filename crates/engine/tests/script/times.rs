@@ -149,11 +149,11 @@ fn a_child_that_is_out_of_time_tells_its_parent() {
          thread solo child
          limits run_seconds=60",
         r#"
-        < ask r1->p/k9 go ...
+        < ask r1->p go ...
         < tick 60
         ! SessionEnded failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached" rest=failed
         > EndRun r1 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
-        > Deliver p ChildEnded t0 r1 call=k9 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
+        > Deliver p ChildEnded t0 r1 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
         > Abort
         = failed
         "#,

@@ -157,7 +157,7 @@ fn a_changing_tool_does_not_wait_for_a_child_that_was_called_before_it() {
         ! Answered a "" k1 k2
         ! ChildStarted c1 writer r2 call=k1
         ! CallStarted k2
-        > Spawn c1 writer depth=1 Message user "write" r2->t0/k1
+        > Spawn c1 writer depth=1 Message user "write" r2->t0
         > CallTool k2 pay key=@t0/1/1
         < ended r2 done text
         ! ChildEnded c1 r2 done

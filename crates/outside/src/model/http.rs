@@ -7,12 +7,13 @@ use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const CONNECT_SECONDS_MAX: u64 = 10;
+pub(super) const CONNECT_SECONDS_MAX: u64 = 10;
 const REDIRECTS_MAX: usize = 3;
 /// A thousand children of one root may ask at once, and all their connections are worth keeping.
-const IDLE_PER_HOST_MAX: usize = 2048;
-const IDLE_SECONDS_MAX: u64 = 60;
-const KEEP_ALIVE_SECONDS: u64 = 20;
+pub(super) const IDLE_PER_HOST_MAX: usize = 2048;
+pub(super) const IDLE_SECONDS_MAX: u64 = 60;
+pub(super) const KEEP_ALIVE_SECONDS: u64 = 20;
+pub(super) const USER_AGENT: &str = concat!("entourage/", env!("CARGO_PKG_VERSION"));
 
 /// Reading the system's certificates takes longer than a whole local call, so plain HTTP does without.
 #[derive(Debug, Default)]
@@ -42,21 +43,31 @@ impl Http {
 
 /// What a request that broke down means for the next one.
 pub(super) fn transport_failure(error: &reqwest::Error) -> FailedAttempt {
-    let cause = root_cause(error);
     if error.is_builder() || error.is_redirect() {
-        return FailedAttempt::lasting(FailureKind::BadRequest, format!("could not be asked: {cause}"));
+        return FailedAttempt::lasting(FailureKind::BadRequest, format!("could not be asked: {}", root_cause(error)));
     }
     if error.is_timeout() {
-        let why = format!("could not be reached within {CONNECT_SECONDS_MAX} s");
-        return FailedAttempt::passing(FailureKind::Timeout, why);
+        return not_reached_in_time();
     }
-    let what = if error.is_connect() { "could not be reached" } else { "broke the connection" };
-    FailedAttempt::passing(FailureKind::Unreachable, format!("{what}: {cause}"))
+    if error.is_connect() { not_reached(error) } else { broken_connection(error) }
+}
+
+pub(super) fn not_reached_in_time() -> FailedAttempt {
+    let why = format!("could not be reached within {CONNECT_SECONDS_MAX} s");
+    FailedAttempt::passing(FailureKind::Timeout, why)
+}
+
+pub(super) fn not_reached(error: &dyn Error) -> FailedAttempt {
+    FailedAttempt::passing(FailureKind::Unreachable, format!("could not be reached: {}", root_cause(error)))
+}
+
+pub(super) fn broken_connection(error: &dyn Error) -> FailedAttempt {
+    FailedAttempt::passing(FailureKind::Unreachable, format!("broke the connection: {}", root_cause(error)))
 }
 
 fn builder() -> ClientBuilder {
     Client::builder()
-        .user_agent(concat!("entourage/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER_AGENT)
         .connect_timeout(Duration::from_secs(CONNECT_SECONDS_MAX))
         .redirect(Policy::custom(same_host))
         .tcp_nodelay(true)

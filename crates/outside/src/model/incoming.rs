@@ -1,12 +1,13 @@
 //! One answer as it comes in, under the two time-outs: to its first byte, and between its pieces.
 
 use super::complaint;
+use super::direct::DirectAnswer;
 use super::failure::{FailedAttempt, FailureKind};
 use super::http::transport_failure;
 use super::settings::ModelLimits;
 use bytes::Bytes;
+use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
-use reqwest::{RequestBuilder, Response};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
@@ -21,12 +22,43 @@ pub(super) struct Incoming {
     patience: Patience,
 }
 
+/// An answer by whoever was asked for it.
+pub(super) enum Response {
+    Client(reqwest::Response),
+    Direct(DirectAnswer),
+}
+
+impl Response {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Client(response) => response.status(),
+            Self::Direct(answer) => answer.response.status(),
+        }
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        match self {
+            Self::Client(response) => response.headers(),
+            Self::Direct(answer) => answer.response.headers(),
+        }
+    }
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, FailedAttempt> {
+        match self {
+            Self::Client(response) => response.chunk().await.map_err(|error| transport_failure(&error)),
+            Self::Direct(answer) => answer.chunk().await,
+        }
+    }
+}
+
 impl Incoming {
-    /// Sends the request. An answer that is no success is read and becomes the failure it tells of.
-    pub(super) async fn send(request: RequestBuilder, limits: ModelLimits) -> Result<Self, FailedAttempt> {
+    /// Waits for the answer. One that is no success is read and becomes the failure it tells of.
+    pub(super) async fn wait(
+        answer: impl Future<Output = Result<Response, FailedAttempt>>,
+        limits: ModelLimits,
+    ) -> Result<Self, FailedAttempt> {
         let patience = Patience::new(limits);
-        let sent = timeout(patience.left(), request.send()).await.map_err(|_| patience.spent())?;
-        let response = sent.map_err(|error| transport_failure(&error))?;
+        let response = timeout(patience.left(), answer).await.map_err(|_| patience.spent())??;
         let incoming = Self { response, patience };
         if incoming.response.status().is_success() { Ok(incoming) } else { Err(incoming.into_failure().await) }
     }
@@ -40,7 +72,7 @@ impl Incoming {
         loop {
             let next = timeout(self.patience.left(), self.response.chunk()).await;
             let next = next.map_err(|_| self.patience.spent())?;
-            match next.map_err(|error| transport_failure(&error))? {
+            match next? {
                 Some(bytes) if bytes.is_empty() => {}
                 Some(bytes) => {
                     self.patience.hear();

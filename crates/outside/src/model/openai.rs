@@ -11,17 +11,19 @@ mod draft;
 mod events;
 
 use self::answer::{Answer, Progress};
+use super::direct::Direct;
 use super::endpoint::Endpoint;
 use super::failure::{FailedAttempt, FailureKind};
-use super::http::Http;
-use super::incoming::Incoming;
+use super::http::{Http, transport_failure};
+use super::incoming::{Incoming, Response};
 use super::provider::Provider;
 use super::settings::{ModelLimits, ProviderSettings};
 use super::watch::Watch;
 use async_trait::async_trait;
+use bytes::Bytes;
 use entourage_model::{ModelAnswer, ModelRequest};
+use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{RequestBuilder, Url};
 use std::sync::Arc;
 
 pub(super) struct OpenAi {
@@ -31,6 +33,8 @@ pub(super) struct OpenAi {
     form: Form,
     limits: ModelLimits,
     http: Arc<Http>,
+    /// The shorter way, where it leads there.
+    direct: Option<Direct>,
 }
 
 /// How an answer is asked for.
@@ -42,31 +46,36 @@ enum Form {
 
 impl OpenAi {
     pub(super) fn new(endpoint: &Endpoint, settings: &ProviderSettings, limits: ModelLimits, http: Arc<Http>) -> Self {
-        Self {
-            url: endpoint.join("chat/completions"),
-            authorization: authorization(settings),
-            form: if settings.stream { Form::Streamed } else { Form::Plain },
-            limits,
-            http,
-        }
+        let url = endpoint.join("chat/completions");
+        let authorization = authorization(settings);
+        let direct = authorization.clone().ok().and_then(|authorization| Direct::new(&url, authorization));
+        let form = if settings.stream { Form::Streamed } else { Form::Plain };
+        Self { url, authorization, form, limits, http, direct }
     }
 
-    fn request(&self, request: &ModelRequest, model: &str) -> Result<RequestBuilder, FailedAttempt> {
-        let body = body::write(request, model, self.form)
-            .map_err(|error| FailedAttempt::lasting(FailureKind::BadRequest, format!("could not be asked: {error}")))?;
+    async fn send(&self, body: Bytes) -> Result<Response, FailedAttempt> {
+        if let Some(direct) = &self.direct {
+            let answer = direct.send(body.clone()).await?;
+            if !direct.is_moved(&answer) {
+                return Ok(Response::Direct(answer));
+            }
+        }
         let mut headers = HeaderMap::with_capacity(2);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(authorization) = self.authorization.clone()? {
             headers.insert(AUTHORIZATION, authorization);
         }
-        Ok(self.http.client(&self.url)?.post(self.url.clone()).headers(headers).body(body))
+        let request = self.http.client(&self.url)?.post(self.url.clone()).headers(headers).body(body);
+        request.send().await.map(Response::Client).map_err(|error| transport_failure(&error))
     }
 }
 
 #[async_trait]
 impl Provider for OpenAi {
     async fn ask(&self, request: &ModelRequest, model: &str, watch: &dyn Watch) -> Result<ModelAnswer, FailedAttempt> {
-        let mut incoming = Incoming::send(self.request(request, model)?, self.limits).await?;
+        let body = body::write(request, model, self.form)
+            .map_err(|error| FailedAttempt::lasting(FailureKind::BadRequest, format!("could not be asked: {error}")))?;
+        let mut incoming = Incoming::wait(self.send(body.into()), self.limits).await?;
         let mut answer = Answer::new(incoming.headers());
         loop {
             match incoming.chunk().await {

@@ -88,6 +88,8 @@ impl Vendor {
             capture_tool_calls: Some(true),
             tool_choice: if request.tools.is_empty() { None } else { tool_choice(request.tool_choice) },
             reasoning_effort: self.reasoning_effort(request),
+            temperature: request.sampling.temperature,
+            top_p: request.sampling.top_p,
             ..ChatOptions::default()
         }
     }

@@ -1,23 +1,15 @@
 //! `find_files`: the files whose paths match a pattern.
 
 use super::arguments::decode;
-use super::background::in_background;
-use super::{Call, Output, Tool, reading};
+use super::reading::Reading;
+use super::{Call, Output};
 use crate::workspace::{Found, Kind, Stop, Walk, printable};
-use async_trait::async_trait;
-use entourage_model::ToolSpec;
 use globset::{GlobBuilder, GlobSet};
 use serde::Deserialize;
 use serde_json::json;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 const RESULTS_SHOWN: usize = 1000;
-
-#[derive(Debug)]
-pub(super) struct FindFiles {
-    spec: Arc<ToolSpec>,
-}
 
 #[derive(Debug, Deserialize)]
 struct Arguments {
@@ -26,42 +18,29 @@ struct Arguments {
     path: String,
 }
 
-impl Default for FindFiles {
-    fn default() -> Self {
-        let description = "Finds files by a glob pattern and returns their paths, relative to the workspace, one per \
-            line, sorted. `*` stays within a name, `**` crosses folders, `{a,b}` is a choice; a pattern without `/` \
-            matches the name of a file at any depth. Symlinks are not followed; `.git`, `node_modules`, `target` and \
-            `.entourage` are passed over unless the pattern names them. At most 1000 paths.";
-        let parameters = json!({
-            "type": "object",
-            "properties": {
-                "pattern": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 1000,
-                    "description": "Such as `*.rs` or `src/**/*.test.ts`, relative to `path`",
-                },
-                "path": {
-                    "type": "string",
-                    "description": "The folder to look in, relative to the workspace; all of it if left out",
-                },
+pub(super) fn find_files() -> Reading {
+    let description = "Finds files by a glob pattern and returns their paths, relative to the workspace, one per \
+        line, sorted. `*` stays within a name, `**` crosses folders, `{a,b}` is a choice; a pattern without `/` \
+        matches the name of a file at any depth. Symlinks are not followed; `.git`, `node_modules`, `target` and \
+        `.entourage` are passed over unless the pattern names them. At most 1000 paths.";
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "pattern": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 1000,
+                "description": "Such as `*.rs` or `src/**/*.test.ts`, relative to `path`",
             },
-            "required": ["pattern"],
-            "additionalProperties": false,
-        });
-        Self { spec: reading("find_files", description, parameters) }
-    }
-}
-
-#[async_trait]
-impl Tool for FindFiles {
-    fn spec(&self) -> &Arc<ToolSpec> {
-        &self.spec
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        in_background(move |stop| find(call, stop)).await
-    }
+            "path": {
+                "type": "string",
+                "description": "The folder to look in, relative to the workspace; all of it if left out",
+            },
+        },
+        "required": ["pattern"],
+        "additionalProperties": false,
+    });
+    Reading::new("find_files", description, parameters, find)
 }
 
 fn find(call: Call, stop: &Stop) -> Result<String, Output> {

@@ -1,17 +1,14 @@
 //! `grep_files`: the lines that match a regular expression.
 
 use super::arguments::decode;
-use super::background::in_background;
-use super::{Call, Output, Tool, reading};
+use super::reading::Reading;
+use super::{Call, Output};
 use crate::workspace::{Found, Kind, PathFault, Stop, Walk, WorkspacePath, printable};
-use async_trait::async_trait;
-use entourage_model::ToolSpec;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 const MATCHES_SHOWN: usize = 500;
 const LINE_CHARS_SHOWN: usize = 400;
@@ -22,11 +19,6 @@ const REGEX_BYTES_MAX: usize = 1 << 20;
 const REGEX_CACHE_BYTES_MAX: usize = 4 << 20;
 const REGEX_NESTING_MAX: u32 = 100;
 
-#[derive(Debug)]
-pub(super) struct GrepFiles {
-    spec: Arc<ToolSpec>,
-}
-
 #[derive(Debug, Deserialize)]
 struct Arguments {
     pattern: String,
@@ -34,37 +26,24 @@ struct Arguments {
     path: String,
 }
 
-impl Default for GrepFiles {
-    fn default() -> Self {
-        let description = "Searches text files for a regular expression (Rust syntax, line by line, `(?i)` ignores \
-            case) and returns the matching lines as `path:line: text`, sorted by path. Symlinks are not followed; \
-            binary files, files over 8 MiB, `.git`, `node_modules`, `target` and `.entourage` are passed over. \
-            At most 500 lines.";
-        let parameters = json!({
-            "type": "object",
-            "properties": {
-                "pattern": { "type": "string", "minLength": 1, "maxLength": 4000, "description": "What a line must match" },
-                "path": {
-                    "type": "string",
-                    "description": "The folder or file to search, relative to the workspace; all of it if left out",
-                },
+pub(super) fn grep_files() -> Reading {
+    let description = "Searches text files for a regular expression (Rust syntax, line by line, `(?i)` ignores \
+        case) and returns the matching lines as `path:line: text`, sorted by path. Symlinks are not followed; \
+        binary files, files over 8 MiB, `.git`, `node_modules`, `target` and `.entourage` are passed over. \
+        At most 500 lines.";
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "pattern": { "type": "string", "minLength": 1, "maxLength": 4000, "description": "What a line must match" },
+            "path": {
+                "type": "string",
+                "description": "The folder or file to search, relative to the workspace; all of it if left out",
             },
-            "required": ["pattern"],
-            "additionalProperties": false,
-        });
-        Self { spec: reading("grep_files", description, parameters) }
-    }
-}
-
-#[async_trait]
-impl Tool for GrepFiles {
-    fn spec(&self) -> &Arc<ToolSpec> {
-        &self.spec
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        in_background(move |stop| grep(call, stop)).await
-    }
+        },
+        "required": ["pattern"],
+        "additionalProperties": false,
+    });
+    Reading::new("grep_files", description, parameters, grep)
 }
 
 fn grep(call: Call, stop: &Stop) -> Result<String, Output> {

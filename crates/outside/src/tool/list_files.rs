@@ -1,23 +1,15 @@
 //! `list_files`: what lies in one folder.
 
 use super::arguments::decode;
-use super::background::in_background;
-use super::{Call, Output, Tool, reading};
+use super::reading::Reading;
+use super::{Call, Output};
 use crate::workspace::{Folder, Kind, Stop, printable};
-use async_trait::async_trait;
-use entourage_model::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 use std::ffi::OsStr;
-use std::sync::Arc;
 
 const ENTRIES_SHOWN: usize = 1000;
 const ENTRIES_LOOKED_AT: usize = 200_000;
-
-#[derive(Debug)]
-pub(super) struct ListFiles {
-    spec: Arc<ToolSpec>,
-}
 
 #[derive(Debug, Deserialize)]
 struct Arguments {
@@ -25,33 +17,20 @@ struct Arguments {
     path: String,
 }
 
-impl Default for ListFiles {
-    fn default() -> Self {
-        let description = "Lists one folder, not what lies below it: one name per line, sorted. Folders end in `/`, \
-            symlinks show where they lead. At most 1000 entries.";
-        let parameters = json!({
-            "type": "object",
-            "properties": {
-                "path": {
-                    "type": "string",
-                    "description": "The folder, relative to the workspace; the workspace itself if left out",
-                },
+pub(super) fn list_files() -> Reading {
+    let description = "Lists one folder, not what lies below it: one name per line, sorted. Folders end in `/`, \
+        symlinks show where they lead. At most 1000 entries.";
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "path": {
+                "type": "string",
+                "description": "The folder, relative to the workspace; the workspace itself if left out",
             },
-            "additionalProperties": false,
-        });
-        Self { spec: reading("list_files", description, parameters) }
-    }
-}
-
-#[async_trait]
-impl Tool for ListFiles {
-    fn spec(&self) -> &Arc<ToolSpec> {
-        &self.spec
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        in_background(move |stop| list(call, stop)).await
-    }
+        },
+        "additionalProperties": false,
+    });
+    Reading::new("list_files", description, parameters, list)
 }
 
 fn list(call: Call, stop: &Stop) -> Result<String, Output> {

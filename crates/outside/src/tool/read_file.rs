@@ -1,24 +1,18 @@
 //! `read_file`: the text of one file, or some lines of it.
 
 use super::arguments::decode;
-use super::background::in_background;
-use super::{Call, Output, Tool, reading};
+use super::reading::Reading;
+use super::{Call, Output};
 use crate::workspace::{OpenFile, PathFault, Stop, TELLING_BYTES};
-use async_trait::async_trait;
-use entourage_model::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read as _};
-use std::sync::Arc;
 
 /// How far into a file a line is looked for.
 const PASSED_BYTES_MAX: u64 = 256 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
-
-#[derive(Debug)]
-pub(super) struct ReadFile {
-    spec: Arc<ToolSpec>,
-}
+/// A larger file is worth a thread.
+const AT_ONCE_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug, Deserialize)]
 struct Arguments {
@@ -28,38 +22,35 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-impl Default for ReadFile {
-    fn default() -> Self {
-        let description = "Returns the text of a file, exactly as it is and without line numbers. `offset` and `limit` \
-            choose lines. A text that is too long is cut, and its last line says at which offset to read on. \
-            A folder or a binary file is an error.";
-        let parameters = json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string", "description": "The file, relative to the workspace" },
-                "offset": { "type": "integer", "minimum": 1, "description": "The first line, counted from 1" },
-                "limit": { "type": "integer", "minimum": 1, "description": "The number of lines" },
-            },
-            "required": ["path"],
-            "additionalProperties": false,
-        });
-        Self { spec: reading("read_file", description, parameters) }
-    }
-}
-
-#[async_trait]
-impl Tool for ReadFile {
-    fn spec(&self) -> &Arc<ToolSpec> {
-        &self.spec
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        in_background(move |stop| read(call, stop)).await
-    }
+pub(super) fn read_file() -> Reading {
+    let description = "Returns the text of a file, exactly as it is and without line numbers. `offset` and `limit` \
+        choose lines. A text that is too long is cut, and its last line says at which offset to read on. \
+        A folder or a binary file is an error.";
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "description": "The file, relative to the workspace" },
+            "offset": { "type": "integer", "minimum": 1, "description": "The first line, counted from 1" },
+            "limit": { "type": "integer", "minimum": 1, "description": "The number of lines" },
+        },
+        "required": ["path"],
+        "additionalProperties": false,
+    });
+    Reading::new("read_file", description, parameters, read).first_at_once(read_at_once)
 }
 
 fn first_line() -> u64 {
     1
+}
+
+/// A small text that is wanted as a whole, as most are.
+fn read_at_once(call: &Call) -> Option<String> {
+    let arguments = Arguments::deserialize(&call.arguments).ok()?;
+    if arguments.offset > 1 || arguments.limit.is_some() {
+        return None;
+    }
+    let bytes = call.workspace.bytes_at_once(&arguments.path, call.output_bytes_max.min(AT_ONCE_BYTES_MAX))?;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 fn read(call: Call, stop: &Stop) -> Result<String, Output> {
@@ -69,7 +60,9 @@ fn read(call: Call, stop: &Stop) -> Result<String, Output> {
     if head.contains(&0) {
         return Err(file.not_text().into());
     }
-    let mut rest = BufReader::with_capacity(CHUNK_BYTES, &file);
+    // Less than was asked for is all that there is.
+    let is_all = u64::try_from(head.len()).is_ok_and(|read| read < TELLING_BYTES);
+    let mut rest = BufReader::with_capacity(if is_all { 0 } else { CHUNK_BYTES }, &file);
     let mut lines = Lines { reader: &mut head.as_slice().chain(&mut rest), file: &file, stop };
     let passed = lines.pass(arguments.offset.saturating_sub(1))?;
     let bytes = lines.keep(arguments.limit, call.output_bytes_max)?;
@@ -162,5 +155,60 @@ fn mark(shown: u64, size: u64, next: Option<u64>) -> String {
     match next {
         Some(offset) => format!("[cut: {shown} of {size} bytes shown; read on with offset {offset}]"),
         None => format!("[cut: {shown} of {size} bytes shown]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Workspace;
+    use cap_std::fs::Dir;
+    use entourage_model::{Ids, Timestamp};
+    use serde_json::Value;
+    use std::sync::Arc;
+
+    fn call(workspace: &Arc<Workspace>, arguments: Value) -> Call {
+        Call {
+            thread: Ids::new(Timestamp(0), 1).thread(),
+            call: "k1".into(),
+            key: String::new(),
+            arguments,
+            workspace: Arc::clone(workspace),
+            output_bytes_max: 100,
+        }
+    }
+
+    #[test]
+    fn what_is_read_at_once_is_what_is_read_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        dir.create_dir("below").unwrap();
+        dir.symlink("text", "below/link").unwrap();
+        dir.symlink("../text", "below/up").unwrap();
+        dir.symlink_contents("/etc/passwd", "out").unwrap();
+        let text = "ä line\nand another";
+        for (name, bytes) in [
+            ("text", text.as_bytes()),
+            ("empty", b""),
+            ("full", &[b'x'; 100]),
+            ("long", &[b'x'; 101]),
+            ("nul", b"a\0b"),
+            ("broken", b"\xff"),
+        ] {
+            dir.write(name, bytes).unwrap();
+        }
+        let workspace = Arc::new(Workspace::open(folder.path()).unwrap());
+        let whole = |path: &str| json!({ "path": path });
+        let at_once = |arguments: Value| read_at_once(&call(&workspace, arguments));
+        for (path, expected) in [("text", text), ("./below/up", text), ("empty", ""), ("full", &"x".repeat(100))] {
+            assert_eq!(read(call(&workspace, whole(path)), &Stop::default()).unwrap(), expected);
+            // A file system may be unable to say that it need not wait.
+            assert_eq!(at_once(whole(path)).unwrap_or(expected.to_owned()), expected);
+        }
+        for path in ["long", "nul", "broken", "below", "below/link", "out", "../text", "/etc/passwd", "nothing"] {
+            assert_eq!(at_once(whole(path)), None, "{path}");
+        }
+        assert_eq!(at_once(json!({ "path": "text", "offset": 2 })), None);
+        assert_eq!(at_once(json!({ "path": "text", "limit": 1 })), None);
     }
 }

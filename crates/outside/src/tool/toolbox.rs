@@ -1,10 +1,10 @@
 //! The tools that a process has: found by name, checked, bounded in time and bytes, and never the end of their caller.
 
 use super::arguments::Schema;
-use super::find_files::FindFiles;
-use super::grep_files::GrepFiles;
-use super::list_files::ListFiles;
-use super::read_file::ReadFile;
+use super::find_files::find_files;
+use super::grep_files::grep_files;
+use super::list_files::list_files;
+use super::read_file::read_file;
 use super::{Call, Output, Tool, alias, cut};
 use crate::workspace::Workspace;
 use entourage_model::{CallId, Name, ThreadId, ToolSpec};
@@ -44,10 +44,9 @@ impl Toolbox {
     /// The tools that every project has.
     pub fn builtin() -> Self {
         let mut toolbox = Self::default();
-        toolbox.insert(Arc::new(ReadFile::default()));
-        toolbox.insert(Arc::new(ListFiles::default()));
-        toolbox.insert(Arc::new(FindFiles::default()));
-        toolbox.insert(Arc::new(GrepFiles::default()));
+        for tool in [read_file(), list_files(), find_files(), grep_files()] {
+            toolbox.insert(Arc::new(tool));
+        }
         toolbox
     }
 
@@ -113,7 +112,7 @@ impl Registered {
         match tokio::time::timeout(time_max, work).await {
             Ok(Ok(output)) => output,
             Ok(Err(panic)) => {
-                tracing::error!(tool = %name, %thread, panic = message(panic.as_ref()), "a tool panicked");
+                tracing::error!(tool = %name, %thread, panic = panic_message(panic.as_ref()), "a tool panicked");
                 Output::error(format!("`{name}` broke down. That is a defect of the tool, not of the arguments."))
             }
             Err(_) => Output::error(format!("`{name}` did not end within {time_max:?} and was stopped.")),
@@ -122,7 +121,7 @@ impl Registered {
 }
 
 /// For the log only: nobody knows what is in it.
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<String>()
         .map(String::as_str)

@@ -68,7 +68,7 @@ impl OpenFile {
 
     /// The next `bytes_max` bytes, or as many as there are.
     pub(crate) fn read(&self, bytes_max: u64) -> Result<Vec<u8>, PathFault> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size.min(bytes_max)).unwrap_or(0));
         self.take(bytes_max).read_to_end(&mut bytes).map_err(|error| self.unreadable(error))?;
         Ok(bytes)
     }

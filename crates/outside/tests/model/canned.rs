@@ -13,9 +13,14 @@ pub(crate) struct Canned {
 impl Canned {
     /// Answers with this head and body, then closes the connection.
     pub(crate) async fn start(head: &str, body: &str) -> Self {
+        Self::hanging_up(&format!("{head}\r\nConnection: close"), body).await
+    }
+
+    /// The same without saying so before.
+    pub(crate) async fn hanging_up(head: &str, body: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let answer = format!("HTTP/1.1 {head}\r\nConnection: close\r\n\r\n{body}");
+        let answer = format!("HTTP/1.1 {head}\r\n\r\n{body}");
         let (sender, requests) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {

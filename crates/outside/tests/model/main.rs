@@ -8,7 +8,9 @@ mod retry;
 mod script;
 mod vendor;
 
-use entourage_model::{Ids, Line, Message, ModelRef, ModelRequest, Name, Role, Side, Timestamp, ToolChoice, ToolSpec};
+use entourage_model::{
+    Ids, Line, Message, ModelRef, ModelRequest, Name, Role, Sampling, Side, Timestamp, ToolChoice, ToolSpec,
+};
 use entourage_outside::model::{Backoff, ModelLimits, ModelSettings, ProviderSettings, Watch};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,6 +62,7 @@ fn request(models: &[&str], text: &str) -> ModelRequest {
         tool_choice: ToolChoice::Auto,
         parallel_tool_calls: None,
         reasoning: None,
+        sampling: Sampling::default(),
     }
 }
 

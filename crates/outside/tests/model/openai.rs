@@ -1,11 +1,13 @@
 //! `openai:` when nothing goes wrong, and when the caller leaves.
 
+use super::canned::Canned;
 use super::{Heard, line, message, request, settings, tool};
 use entourage_model::{ModelRequest, Role, Secret, ToolChoice, Usage};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_testkit::{FakeModel, Reply};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_streamed_answer_is_heard_while_it_comes() {
@@ -82,6 +84,43 @@ async fn one_connection_serves_call_after_call() {
         tokio::spawn(async move { models.ask(&asked, &()).await }).await.unwrap().unwrap();
     }
     assert_eq!(fake.open_connections(), 1);
+}
+
+#[tokio::test]
+async fn an_address_with_a_password_is_asked_with_it() {
+    let fake = FakeModel::start(Reply::text("ok")).await;
+    let models = Models::new(settings(&fake.url().replace("http://", "http://user:pass@")));
+    for _ in 0..2 {
+        let answer = models.ask(&request(&["openai:gpt-5"], "hi"), &()).await.unwrap();
+        assert_eq!(answer.text, "ok");
+    }
+    assert_eq!(fake.requests()[0].header("authorization"), Some("Basic dXNlcjpwYXNz"));
+    assert_eq!(fake.open_connections(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_meanwhile_is_replaced() {
+    let body = r#"{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}"#;
+    let head = format!("200 OK\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
+    let mut canned = Canned::hanging_up(&head, body).await;
+    let models = Models::new(settings(&canned.url));
+    let heard = Heard::default();
+    for _ in 0..3 {
+        models.ask(&request(&["openai:gpt-5"], "hi"), &heard).await.unwrap();
+        assert!(canned.request().await.starts_with("POST /chat/completions HTTP/1.1\r\n"));
+    }
+    assert_eq!(heard.lines(), ["ok"; 3], "nobody was asked again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_nobody_uses_is_closed_in_time() {
+    let fake = FakeModel::start(Reply::text("ok")).await;
+    let models = Models::new(settings(fake.url()));
+    models.ask(&request(&["openai:gpt-5"], "hi"), &()).await.unwrap();
+    assert_eq!(fake.open_connections(), 1);
+    tokio::time::sleep(Duration::from_secs(121)).await;
+    fake.until_open_connections(0).await;
+    drop(models);
 }
 
 #[tokio::test]

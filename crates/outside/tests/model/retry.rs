@@ -197,6 +197,16 @@ async fn a_key_that_the_provider_quotes_is_not_passed_on() {
 }
 
 #[tokio::test]
+async fn a_redirect_on_the_same_host_is_followed() {
+    // Whoever is told so first asks again in the way that follows.
+    let moved = Reply::fail(307, "").header("location", "/v2/chat/completions");
+    let fake = FakeModel::start(in_turn(vec![moved.clone(), moved, Reply::text("here")])).await;
+    let answer = Models::new(settings(fake.url())).ask(&request(&["openai:a"], "hi"), &()).await.unwrap();
+    assert_eq!(answer.text, "here");
+    assert_eq!(fake.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_host_is_not_followed() {
     let other = FakeModel::start(Reply::text("gotcha")).await;
     let elsewhere = format!("{}/chat/completions", other.url());

@@ -2,7 +2,7 @@
 
 use super::canned::Canned;
 use super::{Heard, INSTANT, limits, line, message, request, tool};
-use entourage_model::{CallId, ModelRequest, Role, Secret, ToolCall, Usage};
+use entourage_model::{CallId, ModelRequest, Role, Sampling, Secret, ToolCall, Usage};
 use entourage_outside::model::{FailureKind, ModelLimits, ModelSettings, Models, ProviderSettings};
 use entourage_testkit::{FakeModel, Reply};
 use serde_json::{Value, json};
@@ -89,6 +89,33 @@ async fn a_vendor_has_the_same_time_outs() {
         assert_eq!(failure.kind, FailureKind::Timeout);
         assert!(failure.message.ends_with(why), "{failure}");
         fake.until_open_connections(0).await;
+    }
+}
+
+/// What a server was told about choosing words, below `member` and by these names.
+async fn told(server: &mut Canned, member: &str, names: [&str; 2]) -> Sampling {
+    let body = body_of(&server.request().await);
+    let [temperature, top_p] = names.map(|name| body.pointer(&format!("{member}/{name}")).and_then(Value::as_f64));
+    Sampling { temperature, top_p }
+}
+
+#[tokio::test]
+async fn every_vendor_is_told_how_to_choose_words_and_nothing_where_nothing_is_said() {
+    let gemini_says = json!({ "candidates": [{ "finishReason": "STOP", "content": { "parts": [{ "text": "ok" }] } }] });
+    let ollama_says = json!({ "message": { "content": "ok" }, "done": true, "prompt_eval_count": 1, "eval_count": 1 });
+    let mut gemini_server = Canned::start(GEMINI, &format!("data: {gemini_says}\n\n")).await;
+    let mut ollama_server = Canned::start(OLLAMA, &format!("{ollama_says}\n")).await;
+    let fake = FakeModel::start(Reply::text("ok")).await;
+    for sampling in [Sampling { temperature: Some(0.25), top_p: Some(0.5) }, Sampling::default()] {
+        let asked = |model| ModelRequest { sampling, ..request(&[model], "hi") };
+        Models::new(anthropic(&fake)).ask(&asked("anthropic:claude-x"), &()).await.unwrap();
+        let body = fake.requests().last().unwrap().body().clone();
+        let said = |name: &str| body.get(name).and_then(Value::as_f64);
+        assert_eq!(Sampling { temperature: said("temperature"), top_p: said("top_p") }, sampling, "{body}");
+        gemini(&gemini_server.url).ask(&asked("gemini:gemini-x"), &()).await.unwrap();
+        assert_eq!(told(&mut gemini_server, "/generationConfig", ["temperature", "topP"]).await, sampling);
+        ollama(&ollama_server.url).ask(&asked("ollama:qwen"), &()).await.unwrap();
+        assert_eq!(told(&mut ollama_server, "/options", ["temperature", "top_p"]).await, sampling);
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::hub::Notice;
 use crate::perform;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{EffectClass, Event, ThreadStatus, Write};
-use entourage_store::{Commit, CommitError, Committed};
+use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, Write};
+use entourage_store::{Commit, CommitError};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Actor {
         let status = self.state.status();
         // What may be repeated need not wait for the disk.
         let rest = self.perform(std::mem::take(&mut decision.effects), Safety::Repeatable);
-        let urgent = self.tried || !rest.is_empty() || is_urgent(&decision, status);
+        let urgent = self.tried || !rest.is_empty() || self.is_urgent(&decision, status);
         let (decision, until) = match held {
             Some((mut held, until)) => {
                 held.append(decision);
@@ -39,13 +39,12 @@ impl Actor {
             self.held = Some((decision, until));
             return Ok(None);
         }
-        let committed = match self.commit(decision, status).await {
-            Ok(committed) => committed,
+        let parked = match self.commit(decision, status).await {
+            Ok(parked) => parked,
             Err(CommitError::TreeFull { left }) => return Ok(Some(left)),
             Err(error) => return Err(error.into()),
         };
-        self.inner.take_up(committed.claims, &committed.notified);
-        if committed.parked {
+        if parked {
             self.inner.hub.announce(self.root, self.lease.thread, status);
             return Err(Gone::Parked);
         }
@@ -58,11 +57,13 @@ impl Actor {
         Ok(None)
     }
 
-    /// Commits while the flights go on.
-    pub(super) async fn commit(&mut self, decision: Decision, status: ThreadStatus) -> Result<Committed, CommitError> {
+    /// Commits while the flights go on, and takes up what that has woken. Returns whether the thread has parked.
+    pub(super) async fn commit(&mut self, decision: Decision, status: ThreadStatus) -> Result<bool, CommitError> {
         let usage = decision.usage();
         let watched = self.inner.hub.is_watched();
         let shown: Option<Arc<Vec<Event>>> = watched.then(|| Arc::new(decision.events.clone()));
+        let inner = Arc::clone(&self.inner);
+        let room = inner.room();
         let commit = Commit {
             seq: self.seq,
             usage,
@@ -74,11 +75,10 @@ impl Actor {
             status,
             seen: self.seen,
             wake_at: self.state.wake_at(),
-            claim: self.inner.has_room(),
+            claim: room.is_some(),
             children_total: self.inner.limits.children_total,
         };
-        let store = Arc::clone(&self.inner.store);
-        let commit = store.commit(self.lease, commit);
+        let commit = inner.store.commit(self.lease, commit);
         pin_mut!(commit);
         let committed = loop {
             tokio::select! {
@@ -90,13 +90,17 @@ impl Actor {
                 }
             }
         };
+        inner.take_up(committed.claims, &committed.notified);
         let first = self.seq + 1;
         self.seq = self.state.seq;
-        self.tried = false;
+        if std::mem::take(&mut self.tried) {
+            // The store gives such a thread alone: the others can follow now.
+            inner.room.notify_one();
+        }
         if let Some(events) = shown.filter(|events| !events.is_empty()) {
             self.inner.hub.tell(self.root, Notice::Committed { thread: self.lease.thread, first, events });
         }
-        Ok(committed)
+        Ok(committed.parked)
     }
 
     /// Begins the effects that are safe enough and gives the others back.
@@ -116,7 +120,10 @@ impl Actor {
                 Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
                 Effect::CallTool { call, key } => {
                     self.unrepeatable += usize::from(!repeatable);
-                    self.flights.push(perform::tool(&self.inner, self.place(), (call, key), repeatable));
+                    self.flights.push(match self.team.tools.get(&call.name) {
+                        Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
+                        None => perform::tool(&self.inner, self.place(), (call, key), repeatable),
+                    });
                 }
             }
         }
@@ -131,24 +138,45 @@ impl Actor {
         perform::Place { root: self.root, thread: self.lease.thread }
     }
 
+    fn scene(&self, tool: &Arc<ScriptTool>) -> perform::Scene {
+        perform::Scene {
+            place: self.place(),
+            team: Arc::clone(&self.team),
+            tool: Arc::clone(tool),
+            state: self.state.clone(),
+        }
+    }
+
     fn is_repeatable(&self, effect: &Effect) -> bool {
         match effect {
             Effect::Abort | Effect::CallModel(_) => true,
-            Effect::CallTool { call, .. } => {
-                self.inner.specs.get(&call.name).is_none_or(|spec| spec.class == EffectClass::Pure)
-            }
+            Effect::CallTool { call, .. } => self.is_pure(&call.name),
         }
     }
-}
 
-/// Whether somebody waits for the decision. If not, losing it costs no more than doing something repeatable again.
-fn is_urgent(decision: &Decision, status: ThreadStatus) -> bool {
-    let at_rest = !matches!(status, ThreadStatus::Running | ThreadStatus::Waiting);
-    let told = decision.writes.iter().any(|write| match write {
-        Write::Spawn(_) | Write::Deliver { .. } | Write::NewRun(_) | Write::EndRun { .. } => true,
-        Write::StartRun { .. } | Write::DeliveredRun { .. } => false,
-    });
-    at_rest || told || !decision.buried.is_empty()
+    fn is_pure(&self, tool: &Name) -> bool {
+        self.inner.world(&self.team, 0).class(tool).is_none_or(|class| class == EffectClass::Pure)
+    }
+
+    /// Whether somebody waits for the decision. If not, losing it costs no more than doing something repeatable again.
+    fn is_urgent(&self, decision: &Decision, status: ThreadStatus) -> bool {
+        let at_rest = !matches!(status, ThreadStatus::Running | ThreadStatus::Waiting);
+        let told = decision.writes.iter().any(|write| match write {
+            Write::Spawn(_)
+            | Write::Deliver { .. }
+            | Write::NewRun(_)
+            | Write::EndRun { .. }
+            | Write::PutFile { .. }
+            | Write::RemoveFile { .. } => true,
+            Write::StartRun { .. } | Write::DeliveredRun { .. } => false,
+        });
+        // Once lost, the end of a call that is never repeated is lost for good, with all that the call has done.
+        let unrepeatable = |event: &Event| {
+            let Event::CallEnded { message, .. } = event else { return false };
+            message.tool_name.as_ref().is_some_and(|tool| !self.is_pure(tool))
+        };
+        at_rest || told || !decision.buried.is_empty() || decision.events.iter().any(unrepeatable)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,14 @@
 
 use crate::stage::{Stage, is, solo};
 use entourage_model::{Role, RunStatus, ThreadStatus};
+use entourage_outside::model::Script;
 use entourage_runtime::{Outgoing, RuntimeError};
+use entourage_store::MemoryStore;
+use entourage_testkit::breaking_store::{BreakingStore, Fault};
 use entourage_testkit::cast::{background, blocking};
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
+use std::sync::Arc;
 
 fn delegate() -> Reply {
     Reply::call("worker", json!({"message": "job"}))
@@ -104,6 +108,36 @@ async fn stopping_cancels_blocking_children_and_spares_background_ones() {
     assert_eq!(status(kids[0].1).await, ThreadStatus::Running, "the runner goes on");
     stage.runtime.wait(kids[1].1, crate::stage::LONG).await.unwrap();
     assert_eq!(status(kids[1].1).await, ThreadStatus::Failed, "the worker was cancelled");
+}
+
+#[tokio::test]
+async fn an_answer_that_lands_together_with_a_cancel_answers_nothing() {
+    let script = json!({ "rules": [
+        { "agent": "runner", "reply": { "text": "never said", "delay_ms": 60_000 } },
+        { "contains": "next", "reply": { "text": "to the second question" } },
+        { "step": 0, "reply": { "calls": [{ "tool": "runner", "arguments": { "message": "job" } }] } },
+        { "reply": { "text": "to the first question" } },
+    ] });
+    let team = vec![solo("boss", vec![background("runner")]), solo("runner", vec![])];
+    let store = Arc::new(BreakingStore::new(Arc::new(MemoryStore::new())));
+    let script = Script::parse(&script.to_string()).unwrap();
+    let stage = Stage::scripted(store.clone(), team, script).await;
+    // While the runner is being made durable, the boss is asked again, and its answer comes before the store's.
+    store.break_commit(0, Fault::Late);
+    let (thread, run) = stage.create("boss", "go").await;
+    store.until_late().await;
+    let runtime = stage.runtime.clone();
+    let cancelled = run.clone();
+    let cancelling = tokio::spawn(async move { runtime.cancel(&cancelled).await });
+    while stage.store.lines(thread, 0).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    stage.runtime.send(thread, Outgoing::user("next"), None).await.unwrap();
+    store.let_late_go_on();
+    cancelling.await.unwrap().unwrap();
+    assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
+    assert_eq!(stage.store.run(&run).await.unwrap().unwrap().status, RunStatus::Cancelled);
+    assert_eq!(stage.texts(thread, Role::Assistant).await, ["", "to the second question"]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A team, a fake model and a runtime: what every case plays on.
 
-use entourage_model::{Agent, Limits, Message, Role, RunId, Team, ThreadId, ToolEntry};
-use entourage_outside::model::{Backoff, ModelSettings, Models, ProviderSettings};
+use entourage_model::{
+    Agent, Limits, Message, ModelRef, Role, RunId, Secret, Team, ThreadId, ToolEntry, VariableValue, Variables,
+};
+use entourage_outside::model::{Backoff, ModelSettings, Models, ProviderSettings, Script};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
@@ -9,6 +11,7 @@ use entourage_store::{MemoryStore, Page, Store, ThreadFilter, ThreadRow};
 use entourage_testkit::cast::{self, mark};
 use entourage_testkit::fake_model::Brain;
 use entourage_testkit::{FakeModel, Reply, Request};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +23,8 @@ pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
     pub(crate) team: Arc<Team>,
     pub(crate) limits: Limits,
+    /// Those of the threads that are made.
+    pub(crate) variables: BTreeMap<String, VariableValue>,
     folder: tempfile::TempDir,
 }
 
@@ -41,13 +46,25 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("note.txt"), "the note").unwrap();
         let model = FakeModel::start(brain).await;
-        let runtime = start(&store, &model, &limits, folder.path()).await;
-        Self { model, store, runtime, team: cast::team(agents), limits, folder }
+        let settings = settings(&model, &limits);
+        let runtime = start(&store, settings, &limits, folder.path()).await;
+        Self { model, store, runtime, team: cast::team(agents), limits, variables: BTreeMap::new(), folder }
+    }
+
+    /// As scripted, by a model that answers at once: nothing passes between asking and the answer's last word.
+    pub(crate) async fn scripted(store: Arc<dyn Store>, agents: Vec<Agent>, script: Script) -> Self {
+        let mut stage = Self::on(store, agents, Reply::fail(400, "everything is scripted"), Limits::default()).await;
+        let mut settings = settings(&stage.model, &stage.limits);
+        settings.scripts.insert("play".to_owned(), script);
+        settings.override_model = ModelRef::parse("script:play");
+        stage.runtime = start(&stage.store, settings, &stage.limits, stage.folder.path()).await;
+        stage
     }
 
     /// Another runtime over the same store, as after a restart.
     pub(crate) async fn restart(&mut self) {
-        self.runtime = start(&self.store, &self.model, &self.limits, self.folder.path()).await;
+        let settings = settings(&self.model, &self.limits);
+        self.runtime = start(&self.store, settings, &self.limits, self.folder.path()).await;
         self.runtime.resume(None);
     }
 
@@ -59,6 +76,7 @@ impl Stage {
             user_id: None,
             tags: Vec::new(),
             files: Vec::new(),
+            variables: self.variables.clone(),
         };
         let created = self.runtime.create(root).await.unwrap();
         (created.thread, created.run.unwrap())
@@ -92,19 +110,33 @@ impl Stage {
     }
 }
 
-async fn start(store: &Arc<dyn Store>, model: &FakeModel, limits: &Limits, folder: &std::path::Path) -> Runtime {
+fn settings(model: &FakeModel, limits: &Limits) -> ModelSettings {
     let mut settings = ModelSettings { openai: ProviderSettings::at(model.url()), ..ModelSettings::default() };
     settings.limits = limits.into();
     settings.limits.backoff = Backoff { base: Duration::from_millis(1), max: Duration::from_millis(5) };
+    settings
+}
+
+async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits, folder: &std::path::Path) -> Runtime {
     let parts = Parts {
         store: Arc::clone(store),
         models: Models::new(settings),
         tools: Toolbox::builtin(),
         workspace: Arc::new(Workspace::open(folder).unwrap()),
         limits: limits.clone(),
+        variables: settings_variables(),
         slots: 10_000,
     };
     Runtime::start(parts).await.unwrap()
+}
+
+/// What holds for everybody and for one user.
+fn settings_variables() -> Variables {
+    let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), Secret::new(value))]);
+    Variables {
+        instance: one("REGION", "north"),
+        users: BTreeMap::from([("alice".to_owned(), one("REGION", "south"))]),
+    }
 }
 
 /// Whether the request is this agent's.

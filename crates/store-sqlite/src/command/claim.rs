@@ -4,8 +4,8 @@ use super::Command;
 use super::line::{RawClaim, waiting};
 use crate::column::{digest, limit, thread_id, time, unsigned};
 use crate::session::Session;
-use entourage_model::{NodeId, ThreadId, Timestamp};
-use entourage_store::{Lease, StoreError};
+use entourage_model::{NodeId, ThreadId};
+use entourage_store::{Candidate, Lease, StoreError, leave_one_suspect};
 
 #[derive(Debug)]
 pub(crate) struct TakeUp {
@@ -23,30 +23,31 @@ impl Command for TakeUp {
         if session.one(alive, [self.node.as_bytes()], |_| Ok(()))?.is_none() {
             return Ok(Err(StoreError::NodeDead));
         }
-        let claims = self.candidates(session)?.into_iter().map(|(_, id)| self.take_up(session, id));
+        let claims = self.candidates(session)?.into_iter().map(|next| self.take_up(session, next.thread));
         claims.collect::<rusqlite::Result<_>>().map(Ok)
     }
 }
 
 impl TakeUp {
-    fn candidates(&self, session: &Session<'_>) -> rusqlite::Result<Vec<(Timestamp, ThreadId)>> {
+    fn candidates(&self, session: &Session<'_>) -> rusqlite::Result<Vec<Candidate>> {
         let max = limit(self.max);
         let root = self.root.as_ref().map(ThreadId::as_bytes);
         let mut found = session.all(
-            "SELECT ready_at, id FROM threads INDEXED BY threads_ready
+            "SELECT ready_at, id, attempts FROM threads INDEXED BY threads_ready
              WHERE status = 1 AND (?2 IS NULL OR root = ?2) ORDER BY ready_at, id LIMIT ?1",
             (max, root),
-            |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
+            candidate,
         )?;
         found.extend(session.all(
-            "SELECT wake_at, id FROM threads INDEXED BY threads_wake
+            "SELECT wake_at, id, attempts FROM threads INDEXED BY threads_wake
              WHERE wake_at IS NOT NULL AND owner IS NULL AND status <> 1 AND wake_at <= ?1
                AND (?3 IS NULL OR root = ?3) ORDER BY wake_at, id LIMIT ?2",
             (session.now.0, max, root),
-            |row| Ok((time(row, 0)?, thread_id(row, 1)?)),
+            candidate,
         )?);
         found.sort_unstable();
         found.truncate(self.max);
+        leave_one_suspect(&mut found);
         Ok(found)
     }
 
@@ -69,4 +70,8 @@ impl TakeUp {
         let claim = claim.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         Ok(RawClaim { lines: waiting(session, thread)?, ..claim })
     }
+}
+
+fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<Candidate> {
+    Ok(Candidate { since: time(row, 0)?, thread: thread_id(row, 1)?, attempts: row.get(2)? })
 }

@@ -6,12 +6,12 @@ pub(crate) use encode::{assemble, encode};
 
 use super::create::EncodedThread;
 use super::line::{self, RawClaim};
-use super::{Command, run};
+use super::{Command, file, run};
 use crate::body::EncodedItem;
 use crate::column::{node_id_or_none, signed, thread_code, thread_id, time_or_none, unsigned};
 use crate::session::Session;
-use entourage_model::{Ending, NewRun, NodeId, RunId, ThreadId, ThreadStatus, Timestamp, Usage};
-use entourage_store::{CommitError, Lease};
+use entourage_model::{Ending, FileRow, NewRun, NodeId, RunId, ThreadId, ThreadStatus, Timestamp, Usage};
+use entourage_store::{CommitError, Lease, StoreError};
 
 /// A commit ready to be bound.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) enum EncodedWrite {
     StartRun(RunId),
     EndRun(RunId, Ending),
     DeliveredRun(RunId),
+    PutFile(ThreadId, FileRow),
+    RemoveFile(ThreadId, String),
 }
 
 /// What the caller cannot know by itself.
@@ -56,22 +58,16 @@ pub(crate) struct Appended {
 /// What one write did, beyond what it says.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// A row was written, or a line was dropped.
+    /// Nobody is to be told.
     Nothing,
     /// The spawned thread is held by this node.
     SpawnedHeld,
-    SpawnedReady,
-    /// A line lies in the queue of a thread that this commit did not take up.
-    Queued,
+    /// A line lies in the queue of a thread that this node held before.
+    Notified,
     /// A line lies in the queue of a thread that an earlier write of this commit took up.
-    Joined {
-        number: u64,
-    },
+    Joined { number: u64 },
     /// A line woke its thread, which this node now holds.
-    Woke {
-        number: u64,
-        claim: RawClaim,
-    },
+    Woke { number: u64, claim: RawClaim },
 }
 
 /// The committing thread's row, as far as it matters.
@@ -86,6 +82,9 @@ impl Command for Append {
 
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Self::Answer> {
         let Some(mut own) = self.guard(session)? else { return Ok(Err(CommitError::Fenced)) };
+        if let Err(missing) = self.find_blobs(session)? {
+            return Ok(Err(missing.into()));
+        }
         if let Some(left) = self.make_room(session, &own)? {
             return Ok(Err(CommitError::TreeFull { left }));
         }
@@ -118,6 +117,18 @@ impl Append {
             },
         )?;
         Ok(found.and_then(|(good, own)| good.then_some(own)))
+    }
+
+    /// Whether every file that is written has its content.
+    fn find_blobs(&self, session: &Session<'_>) -> rusqlite::Result<Result<(), StoreError>> {
+        for write in &self.writes {
+            if let EncodedWrite::PutFile(_, file) = write
+                && let Err(missing) = file::find_blob(session, file)?
+            {
+                return Ok(Err(missing));
+            }
+        }
+        Ok(Ok(()))
     }
 
     /// Counts the spawned threads in at the root. Returns how many would have fitted, if these do not.
@@ -170,6 +181,8 @@ impl Append {
             EncodedWrite::StartRun(id) => run::start(session, id)?,
             EncodedWrite::EndRun(id, ending) => run::end(session, id, ending)?,
             EncodedWrite::DeliveredRun(id) => run::deliver(session, id)?,
+            EncodedWrite::PutFile(thread, file) => _ = file::put(session, *thread, file)?,
+            EncodedWrite::RemoveFile(thread, path) => _ = file::remove(session, *thread, path)?,
         }
         Ok(Effect::Nothing)
     }
@@ -186,7 +199,7 @@ impl Append {
     ) -> rusqlite::Result<Effect> {
         child.insert(session, self.claimer())?;
         if !self.claim {
-            return Ok(Effect::SpawnedReady);
+            return Ok(Effect::Nothing);
         }
         held.push(child.id());
         Ok(Effect::SpawnedHeld)
@@ -214,7 +227,8 @@ impl Append {
                 Effect::Woke { number: put.number, claim }
             }
             None if held.contains(&to) => Effect::Joined { number: put.number },
-            None => Effect::Queued,
+            None if target.holder == Some(self.lease.node) => Effect::Notified,
+            None => Effect::Nothing,
         })
     }
 

@@ -2,10 +2,10 @@
 
 use super::{Command, line, run};
 use crate::body::{EncodedItem, encode_events, encode_tags};
-use crate::column::{signed, thread_code};
+use crate::column::{digest, signed, thread_code, thread_id};
 use crate::session::Session;
-use entourage_model::{Event, Item, NewThread, NodeId, ThreadId, ThreadStatus};
-use entourage_store::{Claim, Lease, QueueLine, StoreError};
+use entourage_model::{Digest, Event, Item, NewThread, NodeId, RunId, ThreadId, ThreadStatus};
+use entourage_store::{Claim, Lease, QueueLine, RootKey, StoreError};
 
 /// A new thread ready to be bound.
 #[derive(Debug)]
@@ -108,5 +108,42 @@ impl Command for Create {
     /// A thread that exists already breaks the key of its table, so that nothing is written.
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<()> {
         self.thread.insert(session, self.claim)
+    }
+}
+
+/// The same, once for each key.
+#[derive(Debug)]
+pub(crate) struct CreateOnce {
+    pub(crate) thread: EncodedThread,
+    pub(crate) key: RootKey,
+    pub(crate) claim: Option<NodeId>,
+}
+
+/// What a key was used for before.
+#[derive(Debug)]
+pub(crate) struct First {
+    pub(crate) thread: ThreadId,
+    pub(crate) request: Digest,
+    pub(crate) run: Option<RunId>,
+}
+
+impl Command for CreateOnce {
+    type Answer = Option<First>;
+
+    fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Option<First>> {
+        let sql = "SELECT thread, request, run FROM root_keys WHERE key = ?1";
+        let first = session.one(sql, [&self.key.name], |row| {
+            let run = row.get::<_, Option<String>>(2)?.map(|id| RunId::from(id.as_str()));
+            Ok(First { thread: thread_id(row, 0)?, request: digest(row, 1)?, run })
+        })?;
+        if first.is_none() {
+            self.thread.insert(session, self.claim)?;
+            let run = self.thread.new.run.as_ref().map(|run| run.id.as_str());
+            session.execute(
+                "INSERT INTO root_keys (key, thread, request, run) VALUES (?1, ?2, ?3, ?4)",
+                (&self.key.name, self.thread.id().as_bytes(), self.key.request.as_bytes(), run),
+            )?;
+        }
+        Ok(first)
     }
 }

@@ -6,10 +6,11 @@ use crate::session::Session;
 use entourage_model::ThreadId;
 use std::collections::BTreeSet;
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     "DELETE FROM events WHERE thread = ?1",
     "DELETE FROM lines WHERE thread = ?1",
     "DELETE FROM keys WHERE thread = ?1",
+    "DELETE FROM root_keys WHERE thread = ?1",
     "DELETE FROM runs WHERE thread = ?1",
     "DELETE FROM files WHERE thread = ?1",
     "DELETE FROM dead_letters WHERE thread = ?1",

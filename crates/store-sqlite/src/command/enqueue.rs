@@ -23,6 +23,7 @@ pub(crate) enum Enqueued {
     New {
         number: u64,
         claim: Option<RawClaim>,
+        holder: Option<NodeId>,
     },
     /// The key was there already. Whether the item is the same is for the caller to say.
     Known {
@@ -51,7 +52,7 @@ impl Command for Enqueue {
         if let Some(new) = &self.run {
             run::insert(session, new)?;
         }
-        Ok(Ok(Enqueued::New { number: put.number, claim: put.claim }))
+        Ok(Ok(Enqueued::New { number: put.number, claim: put.claim, holder: target.holder }))
     }
 }
 

@@ -35,27 +35,37 @@ impl Command for PutFile {
 
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Self::Answer> {
         let Self { thread, file } = self;
-        let there = |sql, id: &[u8]| session.one(sql, [id], |_| Ok(())).map(|found| found.is_some());
-        if !there("SELECT 1 FROM blobs WHERE digest = ?1", file.digest.as_bytes())? {
-            return Ok(Err(StoreError::Unavailable(format!("there is no blob {}", file.digest))));
+        if let Err(missing) = find_blob(session, file)? {
+            return Ok(Err(missing));
         }
-        if !there("SELECT 1 FROM threads WHERE id = ?1", thread.as_bytes())? {
+        if !put(session, *thread, file)? {
             return Ok(Err(StoreError::Unavailable(format!("there is no thread {thread}"))));
         }
-        session.execute(
-            "INSERT OR REPLACE INTO files (thread, path, digest, size, mime_type, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (
-                thread.as_bytes(),
-                &file.path,
-                file.digest.as_bytes(),
-                signed(file.size),
-                &file.mime_type,
-                file.created_at.0,
-            ),
-        )?;
         Ok(Ok(()))
     }
+}
+
+/// Refuses a file without its content.
+pub(crate) fn find_blob(session: &Session<'_>, file: &FileRow) -> rusqlite::Result<Result<(), StoreError>> {
+    let sql = "SELECT 1 FROM blobs WHERE digest = ?1";
+    let found = session.one(sql, [file.digest.as_bytes()], |_| Ok(()))?;
+    Ok(found.ok_or_else(|| StoreError::Unavailable(format!("there is no blob {}", file.digest))))
+}
+
+/// Returns whether there is such a thread.
+pub(crate) fn put(session: &Session<'_>, thread: ThreadId, file: &FileRow) -> rusqlite::Result<bool> {
+    let written = session.execute(
+        "INSERT OR REPLACE INTO files (thread, path, digest, size, mime_type, created_at)
+         SELECT id, ?2, ?3, ?4, ?5, ?6 FROM threads WHERE id = ?1",
+        (thread.as_bytes(), &file.path, file.digest.as_bytes(), signed(file.size), &file.mime_type, file.created_at.0),
+    )?;
+    Ok(written > 0)
+}
+
+/// Returns whether there was such a file.
+pub(crate) fn remove(session: &Session<'_>, thread: ThreadId, path: &str) -> rusqlite::Result<bool> {
+    let sql = "DELETE FROM files WHERE thread = ?1 AND path = ?2";
+    Ok(session.execute(sql, (thread.as_bytes(), path))? > 0)
 }
 
 #[derive(Debug)]
@@ -69,7 +79,6 @@ impl Command for DeleteFile {
     type Answer = bool;
 
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<bool> {
-        let sql = "DELETE FROM files WHERE thread = ?1 AND path = ?2";
-        Ok(session.execute(sql, (self.thread.as_bytes(), &self.path))? > 0)
+        remove(session, self.thread, &self.path)
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Target {
     pub(crate) id: ThreadId,
     pub(crate) last_line: u64,
     pub(crate) terminated: bool,
-    held: bool,
+    pub(crate) holder: Option<NodeId>,
     status: ThreadStatus,
     epoch: u64,
     attempts: u32,
@@ -60,7 +60,7 @@ pub(crate) fn find(session: &Session<'_>, id: ThreadId) -> rusqlite::Result<Opti
                 id,
                 last_line: unsigned(row, 0)?,
                 terminated: time_or_none(row, 1)?.is_some(),
-                held: node_id_or_none(row, 2)?.is_some(),
+                holder: node_id_or_none(row, 2)?,
                 status: thread_status(row, 3)?,
                 epoch: unsigned(row, 4)?,
                 attempts: row.get(5)?,
@@ -74,7 +74,7 @@ pub(crate) fn find(session: &Session<'_>, id: ThreadId) -> rusqlite::Result<Opti
 
 impl Target {
     fn is_parked(&self) -> bool {
-        !self.held && self.status != ThreadStatus::Ready
+        self.holder.is_none() && self.status != ThreadStatus::Ready
     }
 
     /// Queues the line. A parked thread is taken up by `claimer`, or made ready where there is none.

@@ -1,11 +1,11 @@
-//! Threads, and when the next of them wakes.
+//! Threads.
 
 use super::Conditions;
 use crate::column::{
     digest, limit, thread_code, thread_id, thread_id_or_none, thread_status, time, time_or_none, unsigned,
 };
 use crate::fault::Fault;
-use entourage_model::{Name, ThreadId, Timestamp, Usage};
+use entourage_model::{Name, ThreadId, Usage};
 use entourage_store::{Page, StoreError, ThreadFilter, ThreadRow};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -40,14 +40,6 @@ pub(crate) fn list(
     let mut query = connection.prepare(&sql)?;
     let rows = query.query_map(params_from_iter(conditions.values()), thread_row)?;
     rows.map(|row| row?.decode()).collect()
-}
-
-pub(crate) fn next_wake(connection: &Connection) -> Result<Option<Timestamp>, Fault> {
-    let mut query = connection.prepare_cached(
-        "SELECT min(wake_at) FROM threads INDEXED BY threads_wake
-         WHERE wake_at IS NOT NULL AND owner IS NULL AND status <> 1",
-    )?;
-    Ok(query.query_row([], |row| time_or_none(row, 0))?)
 }
 
 struct RawThread {

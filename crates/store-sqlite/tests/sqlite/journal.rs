@@ -11,9 +11,9 @@ async fn a_tree_that_was_quiet_for_long_is_read_as_any_other() {
     let world = World::new();
     let store = world.open();
     let (quiet, busy) = (world.held(&store, 1).await, world.held(&store, 2).await);
-    let events = vec![step(busy.lease.thread, 1).events.remove(0); OTHERS];
-    store.commit(busy.lease, Commit { events, ..step(busy.lease.thread, 1) }).await.expect("the lease is good");
-    store.commit(quiet.lease, step(quiet.lease.thread, 1)).await.expect("the lease is good");
+    let events = vec![step(&busy, 1).events.remove(0); OTHERS];
+    store.commit(busy.lease, Commit { events, ..step(&busy, 1) }).await.expect("the lease is good");
+    store.commit(quiet.lease, step(&quiet, 1)).await.expect("the lease is good");
     let read = async |after, limit| store.tree_journal(quiet.root, after, limit).await.expect("it can be read");
     let seqs = |events: &[StoredEvent]| events.iter().map(|event| event.seq).collect::<Vec<_>>();
     let all = read(0, 10).await;

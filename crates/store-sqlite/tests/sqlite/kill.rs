@@ -38,7 +38,7 @@ fn victim(folder: &Path) {
             let store = Arc::clone(&store);
             tasks.push(tokio::spawn(async move {
                 for seq in claim.seq.. {
-                    store.commit(claim.lease, step(claim.lease.thread, seq)).await.expect("the lease is good");
+                    store.commit(claim.lease, step(&claim, seq)).await.expect("the lease is good");
                     // One write, so that a line is printed whole or not at all.
                     let told = format!("acknowledged {} {}\n", claim.lease.thread, seq + 1);
                     std::io::stdout().write_all(told.as_bytes()).expect("somebody listens");

@@ -1,9 +1,7 @@
 //! What the tests of this crate share: a folder, and the few rows that they need.
 
-use entourage_model::{
-    Digest, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, Started, ThreadId, ThreadStatus,
-    Timestamp, Usage,
-};
+use entourage_model::{Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, Timestamp, Usage};
+use entourage_store::contract::sample;
 use entourage_store::{Claim, Commit, Store};
 use entourage_store_sqlite::SqliteStore;
 use std::path::Path;
@@ -44,55 +42,24 @@ pub(crate) fn new_thread(seed: u64) -> NewThread {
     let mut ids = Ids::new(Timestamp(1_000_000), seed);
     let id = ids.thread();
     let message = Message::new(ids.message(), Role::User, "work", Timestamp(0));
-    let started = Started {
+    let blank = sample::new_thread(id, None, id);
+    let run = NewRun {
+        id: ids.run(),
         thread: id,
-        agent: "worker".into(),
-        bundle: Digest::of(b"bundle"),
         parent: None,
-        root: id,
-        depth: 0,
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(1),
+        agent: blank.agent.clone(),
+        request: "work".to_owned(),
+        begun: false,
     };
-    NewThread {
-        id,
-        parent: None,
-        root: id,
-        depth: 0,
-        agent: started.agent.clone(),
-        bundle: started.bundle,
-        user_id: None,
-        tags: Vec::new(),
-        events: vec![Event::Started(started)],
-        items: vec![Item::Message(Posted::plain(message))],
-        run: Some(NewRun {
-            id: ids.run(),
-            thread: id,
-            parent: None,
-            agent: "worker".into(),
-            request: "work".to_owned(),
-            begun: false,
-        }),
-        at_work: true,
-    }
+    NewThread { items: vec![Item::Message(Posted::plain(message))], run: Some(run), ..blank }
 }
 
 /// A commit behind `seq` events that appends one and keeps the lease.
-pub(crate) fn step(thread: ThreadId, seq: u64) -> Commit {
+pub(crate) fn step(claim: &Claim, seq: u64) -> Commit {
     Commit {
         seq,
-        events: vec![Event::ChildReported { child: thread, status: format!("event {}", seq + 1) }],
-        writes: Vec::new(),
-        consumed: Vec::new(),
-        buried: Vec::new(),
-        burial: None,
-        status: ThreadStatus::Running,
-        seen: 1,
-        wake_at: None,
+        events: vec![Event::ChildReported { child: claim.lease.thread, status: format!("event {}", seq + 1) }],
         usage: Usage { input_tokens: 100, output_tokens: 10, steps: 1 },
-        claim: false,
-        children_total: 200,
+        ..sample::blank(claim)
     }
 }

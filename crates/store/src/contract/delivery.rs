@@ -51,7 +51,7 @@ pub async fn a_delivery_to_a_parked_thread_makes_it_ready_without_a_claim(mut wo
     let sender = world.held(node).await;
     let parked = world.parked(node).await;
     let done = deliver(&mut world, &sender, &[(parked, "one"), (parked, "two")], false).await;
-    assert_eq!((done.claims, done.notified), (Vec::new(), vec![parked]));
+    assert_eq!((done.claims, done.notified), (Vec::new(), Vec::new()));
     assert_eq!(world.row(parked).await.status, ThreadStatus::Ready);
     let claims = world.claim_all(node).await;
     assert_eq!(claims.len(), 1);
@@ -86,19 +86,21 @@ pub async fn an_older_line_comes_first_in_the_claim(mut world: World) {
     assert_eq!(texts(&done.claims[0].lines), numbered(&[(2, "waits"), (3, "new")]));
 }
 
-pub async fn a_delivery_to_a_held_thread_notifies(mut world: World) {
-    let node = world.node().await;
+pub async fn a_delivery_to_a_held_thread_notifies_its_own_node(mut world: World) {
+    let (node, other) = (world.node().await, world.node().await);
     let sender = world.held(node).await;
-    let other = world.node().await;
-    let held = world.held(other).await;
+    let (here, there) = (world.held(node).await, world.held(other).await);
     let new = world.root();
     let ready = new.id;
     world.create(new, None).await;
-    let done = deliver(&mut world, &sender, &[(held.lease.thread, "hello"), (ready, "hello")], true).await;
-    assert_eq!((done.claims, done.notified), (Vec::new(), vec![held.lease.thread, ready]));
-    assert_eq!(world.waiting(held.lease.thread).await, numbered(&[(1, "hello")]));
+    let to = [here.lease.thread, there.lease.thread, ready, here.lease.thread];
+    let done = deliver(&mut world, &sender, &to.map(|to| (to, "hello")), true).await;
+    assert_eq!((done.claims, done.notified), (Vec::new(), vec![here.lease.thread]));
+    assert_eq!(world.waiting(here.lease.thread).await, numbered(&[(1, "hello"), (2, "hello")]));
+    assert_eq!(world.waiting(there.lease.thread).await, numbered(&[(1, "hello")]));
     assert_eq!(world.row(ready).await.status, ThreadStatus::Ready);
-    world.commit(&held, blank(&held)).await;
+    world.commit(&here, blank(&here)).await;
+    world.commit(&there, blank(&there)).await;
 }
 
 pub async fn a_delivery_to_itself_keeps_the_thread_from_parking(mut world: World) {

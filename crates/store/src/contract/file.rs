@@ -2,7 +2,7 @@
 
 use super::world::{World, blank, event, first, line};
 use crate::row::{Commit, FileRow, NewLine, RunFilter};
-use crate::store::StoreError;
+use crate::store::{CommitError, StoreError};
 use entourage_model::{Digest, ThreadId, Timestamp, Write};
 
 fn file(path: &str, bytes: &[u8]) -> FileRow {
@@ -56,6 +56,44 @@ pub async fn a_file_needs_its_blob_and_its_thread(mut world: World) {
     let refused = world.store().put_file(nobody, file("a.txt", b"here")).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))));
     assert_eq!(world.store().files(thread).await.expect("they can be listed"), []);
+}
+
+pub async fn files_of_a_commit_become_durable_with_it(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    let (thread, other) = (claim.lease.thread, world.held(node).await.lease.thread);
+    let files = async |world: &World, of: ThreadId| world.store().files(of).await.expect("they can be listed");
+    world.store().put_blob(Digest::of(b"here"), b"here").await.expect("it can be kept");
+    let put = |thread: ThreadId, path: &str| Write::PutFile { thread, file: file(path, b"here") };
+    let writes = vec![put(thread, "/a"), put(thread, "/b"), put(other, "/c"), put(world.thread_id(), "/d")];
+    world.commit(&claim, Commit { writes, ..blank(&claim) }).await;
+    assert_eq!(files(&world, thread).await, [file("/a", b"here"), file("/b", b"here")]);
+    assert_eq!(files(&world, other).await, [file("/c", b"here")], "another thread may be given a file");
+    let remove = |path: &str| Write::RemoveFile { thread, path: path.to_owned() };
+    let writes = vec![remove("/a"), put(thread, "/e"), remove("/e"), remove("/nowhere")];
+    world.commit(&claim, Commit { writes, ..blank(&claim) }).await;
+    assert_eq!(files(&world, thread).await, [file("/b", b"here")]);
+    assert_eq!(world.store().check().await.expect("it can be checked"), []);
+}
+
+pub async fn a_commit_with_a_file_without_its_blob_writes_nothing(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    let thread = claim.lease.thread;
+    world.store().put_blob(Digest::of(b"here"), b"here").await.expect("it can be kept");
+    let (before, child) = (world.row(thread).await, world.child_of(&claim));
+    let writes = vec![
+        Write::Spawn(Box::new(child.clone())),
+        Write::PutFile { thread, file: file("/a", b"here") },
+        Write::PutFile { thread, file: file("/b", b"nowhere") },
+    ];
+    let commit = Commit { events: vec![event("x")], writes, ..blank(&claim) };
+    let refused = world.refused(&claim, commit).await;
+    assert!(matches!(refused, CommitError::Store(StoreError::Unavailable(_))), "{refused:?}");
+    assert_eq!(world.row(thread).await, before);
+    assert_eq!(world.store().files(thread).await.expect("they can be listed"), []);
+    assert_eq!(world.store().thread(child.id).await.expect("it can be read"), None);
+    world.commit(&claim, Commit { events: vec![event("y")], ..blank(&claim) }).await;
 }
 
 pub async fn deleting_takes_the_subtree_and_leaves_the_rest(mut world: World) {

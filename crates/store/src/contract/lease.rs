@@ -2,7 +2,7 @@
 
 use super::world::{World, blank, numbered, texts};
 use crate::row::{Claim, Commit, Lease};
-use crate::store::CommitError;
+use crate::store::{CommitError, NODE_LIFE};
 use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp, Write};
 use std::time::Duration;
 
@@ -89,6 +89,34 @@ pub async fn attempts_are_counted_at_claim_and_reset_at_commit(mut world: World)
     assert_eq!(world.row(thread).await.attempts, 0);
 }
 
+pub async fn a_thread_that_was_tried_in_vain_is_taken_up_alone(mut world: World) {
+    // Takes up what it is given, and dies.
+    async fn claim_in_vain(world: &mut World) -> Vec<ThreadId> {
+        let node = world.node().await;
+        let claims = world.claim_all(node).await;
+        world.advance(NODE_LIFE * 2).await;
+        world.store().sweep().await.expect("it can be swept");
+        threads(&claims)
+    }
+    let waiting = [ready(&mut world).await, ready(&mut world).await, ready(&mut world).await];
+    for _ in 0..2 {
+        assert_eq!(claim_in_vain(&mut world).await, waiting);
+    }
+    let mut tried = Vec::new();
+    for _ in 0..3 {
+        tried.extend(claim_in_vain(&mut world).await);
+    }
+    tried.sort_unstable();
+    assert_eq!(tried, waiting, "each of them once");
+    let node = world.node().await;
+    let fresh = ready(&mut world).await;
+    for _ in 0..3 {
+        let claims = world.claim_all(node).await;
+        assert!(claims.len() == 1 && claims[0].lease.thread != fresh);
+    }
+    assert_eq!(threads(&world.claim_all(node).await), [fresh]);
+}
+
 pub async fn a_released_thread_is_ready_and_its_attempt_does_not_count(mut world: World) {
     let node = world.node().await;
     let claim = world.held(node).await;
@@ -131,19 +159,14 @@ pub async fn a_thread_wakes_when_its_time_has_come(mut world: World) {
     assert_eq!(world.claim_all(node).await, []);
 }
 
-pub async fn the_next_wake_is_the_earliest_of_parked_threads(mut world: World) {
-    let node = world.node().await;
-    let next = async |world: &World| world.store().next_wake().await.expect("it can be read");
-    assert_eq!(next(&world).await, None);
-    let now = world.store().now();
-    let (late, early) = (now.after(SECOND * 20), now.after(SECOND * 10));
-    sleeper(&mut world, node, late).await;
-    assert_eq!(next(&world).await, Some(late));
-    let sooner = sleeper(&mut world, node, early).await;
-    assert_eq!(next(&world).await, Some(early));
-    let claim = world.held(node).await;
-    world.commit(&claim, Commit { wake_at: Some(now), ..blank(&claim) }).await;
-    assert_eq!(next(&world).await, Some(early), "a running thread is awake");
-    world.enqueue(sooner, "wakes it").await;
-    assert_eq!(next(&world).await, Some(late), "a ready thread waits for no time");
+pub async fn only_a_parked_thread_is_taken_up_for_its_time(mut world: World) {
+    let (node, other) = (world.node().await, world.node().await);
+    let due = world.store().now();
+    let held = world.held(node).await;
+    world.commit(&held, Commit { wake_at: Some(due), ..blank(&held) }).await;
+    assert_eq!(world.claim_all(other).await, [], "a running thread is awake");
+    let woken = sleeper(&mut world, node, due).await;
+    world.enqueue(woken, "wakes it").await;
+    assert_eq!(world.row(woken).await.status, ThreadStatus::Ready);
+    assert_eq!(threads(&world.claim_all(other).await), [woken], "it is ready and due, and taken up once");
 }

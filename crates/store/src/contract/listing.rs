@@ -1,6 +1,7 @@
 //! What is read back: threads, runs and journals, in pages.
 
 use super::world::{World, blank, ending, event, first};
+use crate::reading::JournalReader;
 use crate::row::{Commit, Page, RunFilter, StoredEvent, ThreadFilter};
 use entourage_model::{Outcome, RunId, RunStatus, ThreadId, ThreadStatus, Write};
 use std::time::Duration;
@@ -140,6 +141,31 @@ pub async fn a_journal_is_read_in_pages(mut world: World) {
     assert_eq!(seqs(&read(0, 0).await), [0_u64; 0]);
     let page = read(1, 1).await;
     assert_eq!((page[0].thread, &page[0].event), (thread, &event("2")));
+}
+
+pub async fn a_journal_of_many_pages_is_read_to_its_end(mut world: World) {
+    let node = world.node().await;
+    let claim = world.held(node).await;
+    let mut seq = claim.seq;
+    // A page that is not full, two that are, and one more event.
+    for length in [999, 2000, 2001] {
+        let events = vec![event("again and again"); length - usize::try_from(seq).expect("a few")];
+        world.commit(&claim, Commit { seq, events, ..blank(&claim) }).await;
+        seq = length as u64;
+        let store = world.store();
+        let all = store.tree_journal(claim.root, 0, usize::MAX).await.expect("it can be read");
+        assert_eq!(all.len(), length);
+        for mut reader in
+            [JournalReader::of_thread(store, claim.lease.thread), JournalReader::of_tree(store, claim.root, 0)]
+        {
+            for expected in &all {
+                assert_eq!(reader.next().await.expect("it can be read").as_ref(), Some(expected));
+            }
+            assert_eq!(reader.next().await.expect("it can be read"), None);
+        }
+        let mut reader = JournalReader::of_tree(store, claim.root, all[1].position);
+        assert_eq!(reader.next().await.expect("it can be read").as_ref(), Some(&all[2]));
+    }
 }
 
 pub async fn events_name_the_epoch_that_they_were_written_under(mut world: World) {

@@ -3,7 +3,7 @@
 use super::world::{World, blank, line, numbered, text, texts};
 use crate::row::{Commit, Enqueued, NewLine};
 use crate::store::EnqueueError;
-use entourage_model::{Item, NodeId, RunStatus, ThreadId, ThreadStatus};
+use entourage_model::{Attachment, Item, NodeId, RunStatus, ThreadId, ThreadStatus};
 use std::sync::Arc;
 
 async fn keyed(world: &mut World, to: ThreadId, key: &str, text: &str) -> Result<Enqueued, EnqueueError> {
@@ -63,7 +63,7 @@ pub async fn a_repeated_key_gives_the_first_line(mut world: World) {
     let run = world.new_run(thread);
     let new = NewLine { key: Some("k".to_owned()), run: Some(run.clone()), ..line(second) };
     let repeated = world.store().enqueue(thread, new, Some(node)).await.expect("it is the same");
-    assert_eq!(repeated, Enqueued { number: 2, repeated: true, first: Some(first), claim: None });
+    assert_eq!(repeated, Enqueued { number: 2, repeated: true, first: Some(first), claim: None, holder: None });
     assert_eq!(world.waiting(thread).await, numbered(&[(1, "before"), (2, "hello")]));
     assert_eq!(world.store().run(&run.id).await.expect("it can be read"), None);
 }
@@ -75,6 +75,21 @@ pub async fn a_key_with_another_message_is_a_conflict(mut world: World) {
     assert!(matches!(keyed(&mut world, thread, "k", "hallo").await, Err(EnqueueError::Conflict)));
     assert_eq!(world.waiting(thread).await, numbered(&[(1, "hello")]));
     assert_eq!(keyed(&mut world, thread, "other", "hallo").await.expect("it is new").number, 2);
+}
+
+pub async fn a_key_does_not_ask_what_became_of_attached_files(mut world: World) {
+    let node = world.node().await;
+    let thread = world.held(node).await.lease.thread;
+    let mut attached = |path: &str, size: u64| {
+        let Item::Message(mut posted) = world.message("hello") else { unreachable!("it is a message") };
+        let (path, name, mime_type) = (path.to_owned(), "x".to_owned(), "text/plain".to_owned());
+        Arc::make_mut(&mut posted.message).attachments = vec![Attachment { path, name, mime_type, size }];
+        NewLine { key: Some("k".to_owned()), ..line(Item::Message(posted)) }
+    };
+    let [first, again, other] = [attached("/x", 1), attached("/x", 2), attached("/y", 1)];
+    world.store().enqueue(thread, first, None).await.expect("it is new");
+    assert!(world.store().enqueue(thread, again, None).await.expect("the same paths are attached").repeated);
+    assert!(matches!(world.store().enqueue(thread, other, None).await, Err(EnqueueError::Conflict)));
 }
 
 pub async fn a_key_is_remembered_when_its_line_is_gone(mut world: World) {
@@ -137,6 +152,7 @@ async fn wake(world: &mut World, claim: Option<NodeId>) -> (ThreadId, Enqueued) 
 pub async fn a_parked_thread_is_claimed_with_its_line(mut world: World) {
     let node = world.node().await;
     let (thread, queued) = wake(&mut world, Some(node)).await;
+    assert_eq!(queued.holder, None);
     let claim = queued.claim.expect("it was parked");
     assert_eq!((claim.lease.thread, claim.lease.node, claim.attempts), (thread, node, 1));
     assert_eq!(texts(&claim.lines), numbered(&[(1, "hello")]));
@@ -146,12 +162,12 @@ pub async fn a_parked_thread_is_claimed_with_its_line(mut world: World) {
 
 pub async fn a_parked_thread_becomes_ready_without_a_claim(mut world: World) {
     let (thread, queued) = wake(&mut world, None).await;
-    assert_eq!(queued.claim, None);
+    assert_eq!((queued.claim, queued.holder), (None, None));
     assert_eq!(world.row(thread).await.status, ThreadStatus::Ready);
     let node = world.node().await;
     let item = world.message("more");
     let queued = world.store().enqueue(thread, line(item), Some(node)).await.expect("the queue takes it");
-    assert_eq!(queued.claim, None, "whoever claims next takes it");
+    assert_eq!((queued.claim, queued.holder), (None, None), "whoever claims next takes it");
     assert_eq!(texts(&world.claim_all(node).await[0].lines), numbered(&[(1, "hello"), (2, "more")]));
 }
 
@@ -161,7 +177,7 @@ pub async fn a_held_thread_is_left_to_its_holder(mut world: World) {
     let other = world.node().await;
     let item = world.message("hello");
     let queued = world.store().enqueue(claim.lease.thread, line(item), Some(other)).await.expect("it takes it");
-    assert_eq!(queued.claim, None);
+    assert_eq!((queued.claim, queued.holder), (None, Some(node)));
     world.commit(&claim, blank(&claim)).await;
 }
 

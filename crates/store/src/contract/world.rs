@@ -1,11 +1,12 @@
 //! What the cases of the contract share: a store, identifiers, and the few things that they say again and again.
 
 use super::Subject;
+pub(super) use super::sample::{blank, new_thread};
 use crate::row::{Claim, Commit, Committed, NewLine, Page, QueueLine, RunRow, ThreadRow};
 use crate::store::{CommitError, Store};
 use entourage_model::{
-    Digest, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, Started, ThreadId,
-    ThreadStatus, Timestamp, Usage,
+    Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, ThreadId, ThreadStatus,
+    Timestamp,
 };
 use std::time::Duration;
 
@@ -143,53 +144,6 @@ impl World {
     pub(super) async fn events(&self, id: ThreadId) -> Vec<(u64, Event)> {
         let journal = self.store().journal(id, 0, usize::MAX).await.expect("a journal can be read");
         journal.into_iter().map(|stored| (stored.seq, stored.event)).collect()
-    }
-}
-
-pub(super) fn new_thread(id: ThreadId, parent: Option<ThreadId>, root: ThreadId) -> NewThread {
-    let started = Started {
-        thread: id,
-        agent: "worker".into(),
-        bundle: Digest::of(b"bundle"),
-        parent,
-        root,
-        depth: u32::from(parent.is_some()),
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(1),
-    };
-    NewThread {
-        id,
-        parent,
-        root,
-        depth: started.depth,
-        agent: started.agent.clone(),
-        bundle: started.bundle,
-        user_id: None,
-        tags: Vec::new(),
-        events: vec![Event::Started(started)],
-        items: Vec::new(),
-        run: None,
-        at_work: true,
-    }
-}
-
-/// A commit that changes nothing and keeps the lease.
-pub(super) fn blank(claim: &Claim) -> Commit {
-    Commit {
-        seq: claim.seq,
-        events: Vec::new(),
-        writes: Vec::new(),
-        consumed: Vec::new(),
-        buried: Vec::new(),
-        burial: None,
-        status: ThreadStatus::Running,
-        seen: claim.lines.last().map_or(0, |line| line.number),
-        wake_at: None,
-        usage: Usage::default(),
-        claim: false,
-        children_total: 200,
     }
 }
 

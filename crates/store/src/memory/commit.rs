@@ -7,8 +7,9 @@ use entourage_model::{Item, NewThread, NodeId, ThreadId, ThreadStatus, Timestamp
 
 /// What the writes of one commit share, and what has come of them so far.
 struct Writing {
-    /// Who takes up what is spawned and woken; without one it becomes ready.
-    claimer: Option<NodeId>,
+    node: NodeId,
+    /// Takes up what is spawned and woken; otherwise it becomes ready.
+    claim: bool,
     now: Timestamp,
     done: Committed,
 }
@@ -17,6 +18,10 @@ impl Writing {
     /// A claim that this same commit has made already: one thread is never claimed twice.
     fn claim_of(&mut self, thread: ThreadId) -> Option<&mut Claim> {
         self.done.claims.iter_mut().find(|claim| claim.lease.thread == thread)
+    }
+
+    fn claimer(&self) -> Option<NodeId> {
+        self.claim.then_some(self.node)
     }
 
     fn notify(&mut self, thread: ThreadId) {
@@ -35,6 +40,7 @@ impl Tables {
     ) -> Result<Committed, CommitError> {
         // Everything that can be refused is refused here, before the first write.
         let root = self.guard(lease, &commit)?;
+        self.find_blobs(&commit)?;
         let spawned = self.make_room(root, &commit)?;
         let before = self.position;
         self.append(lease.thread, lease.epoch, std::mem::take(&mut commit.events));
@@ -42,8 +48,7 @@ impl Tables {
             root.below += spawned;
         }
         self.take_lines(lease.thread, &commit, now);
-        let claimer = commit.claim.then_some(lease.node);
-        let mut writing = Writing { claimer, now, done: Committed::default() };
+        let mut writing = Writing { node: lease.node, claim: commit.claim, now, done: Committed::default() };
         for write in std::mem::take(&mut commit.writes) {
             self.write(write, &mut writing);
         }
@@ -56,6 +61,17 @@ impl Tables {
     fn guard(&mut self, lease: Lease, commit: &Commit) -> Result<ThreadId, CommitError> {
         let thread = self.held(lease).filter(|thread| thread.row.seq == commit.seq).ok_or(CommitError::Fenced)?;
         Ok(thread.row.root)
+    }
+
+    /// Whether every file that is written has its content.
+    fn find_blobs(&self, commit: &Commit) -> Result<(), CommitError> {
+        for write in &commit.writes {
+            let Write::PutFile { file, .. } = write else { continue };
+            if !self.blobs.contains_key(&file.digest) {
+                return Err(StoreError::Unavailable(format!("there is no blob {}", file.digest)).into());
+            }
+        }
+        Ok(())
     }
 
     /// How many threads are spawned, if that many fit.
@@ -94,15 +110,22 @@ impl Tables {
             Write::StartRun { run } => self.start_run(&run, now),
             Write::EndRun { run, ending } => self.end_run(&run, &ending, now),
             Write::DeliveredRun { run } => self.mark_delivered(&run, now),
+            Write::PutFile { thread, file } => {
+                if let Some(thread) = self.threads.get_mut(&thread) {
+                    thread.files.insert(file.path.clone(), file);
+                }
+            }
+            Write::RemoveFile { thread, path } => {
+                if let Some(thread) = self.threads.get_mut(&thread) {
+                    thread.files.remove(&path);
+                }
+            }
         }
     }
 
     fn spawn(&mut self, child: NewThread, writing: &mut Writing) {
-        let id = child.id;
-        match self.insert(child, writing.claimer, writing.now) {
-            Some(claim) => writing.done.claims.push(claim),
-            None => writing.notify(id),
-        }
+        let claim = self.insert(child, writing.claimer(), writing.now);
+        writing.done.claims.extend(claim);
     }
 
     fn deliver(&mut self, to: ThreadId, item: Item, writing: &mut Writing) {
@@ -112,14 +135,13 @@ impl Tables {
             claim.lines.push(QueueLine { number, item });
             return;
         }
-        match writing.claimer.filter(|_| thread.is_parked()) {
-            Some(node) => writing.done.claims.push(thread.take_up(node)),
-            None => {
-                if thread.is_parked() {
-                    thread.make_ready(writing.now);
-                }
-                writing.notify(to);
+        if thread.is_parked() {
+            match writing.claimer() {
+                Some(node) => writing.done.claims.push(thread.take_up(node)),
+                None => thread.make_ready(writing.now),
             }
+        } else if thread.owner == Some(writing.node) {
+            writing.notify(to);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::table::{Tables, Thread};
 use crate::row::{Claim, Lease};
 use crate::store::StoreError;
+use crate::suspect::{Candidate, leave_one_suspect};
 use entourage_model::{NodeId, ThreadId, ThreadStatus, Timestamp};
 
 impl Tables {
@@ -17,11 +18,15 @@ impl Tables {
             return Err(StoreError::NodeDead);
         }
         let threads = self.threads.values().filter(|thread| root.is_none_or(|root| thread.row.root == root));
-        let mut waiting: Vec<(Timestamp, ThreadId)> =
-            threads.filter_map(|thread| Some((waiting_since(thread, now)?, thread.row.id))).collect();
+        let candidate = |thread: &Thread| {
+            let since = waiting_since(thread, now)?;
+            Some(Candidate { since, thread: thread.row.id, attempts: thread.row.attempts })
+        };
+        let mut waiting: Vec<Candidate> = threads.filter_map(candidate).collect();
         waiting.sort_unstable();
         waiting.truncate(max);
-        Ok(waiting.iter().filter_map(|(_, id)| Some(self.threads.get_mut(id)?.take_up(node))).collect())
+        leave_one_suspect(&mut waiting);
+        Ok(waiting.iter().filter_map(|next| Some(self.threads.get_mut(&next.thread)?.take_up(node))).collect())
     }
 
     /// A lost lease is a no-op.

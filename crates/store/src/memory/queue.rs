@@ -25,6 +25,7 @@ impl Tables {
         if line.item.is_message() && messages(thread) >= line.messages_max as usize {
             return Err(EnqueueError::QueueFull);
         }
+        let holder = thread.owner;
         let number = thread.queue_line(line.item.clone());
         if let Some(key) = line.key {
             thread.keys.insert(key, QueueLine { number, item: line.item });
@@ -39,7 +40,7 @@ impl Tables {
         if let Some(run) = line.run {
             self.new_run(run, now);
         }
-        Ok(Enqueued { number, repeated: false, first: None, claim: taken })
+        Ok(Enqueued { number, repeated: false, first: None, claim: taken, holder })
     }
 
     pub(super) fn lines(&self, thread: ThreadId, after: u64) -> Vec<QueueLine> {
@@ -52,7 +53,7 @@ fn repeat(first: &QueueLine, item: &Item) -> Result<Enqueued, EnqueueError> {
     if !same_request(&first.item, item) {
         return Err(EnqueueError::Conflict);
     }
-    Ok(Enqueued { number: first.number, repeated: true, first: Some(first.item.clone()), claim: None })
+    Ok(Enqueued { number: first.number, repeated: true, first: Some(first.item.clone()), claim: None, holder: None })
 }
 
 fn messages(thread: &Thread) -> usize {

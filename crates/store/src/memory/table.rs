@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) threads: BTreeMap<ThreadId, Thread>,
+    /// By the key's name.
+    pub(super) root_keys: BTreeMap<String, RootEntry>,
     pub(super) runs: BTreeMap<RunId, RunRow>,
     pub(super) nodes: BTreeMap<NodeId, Node>,
     pub(super) blobs: BTreeMap<Digest, Blob>,
@@ -15,6 +17,14 @@ pub(super) struct Tables {
     /// Of the last event that was ever appended; a deleted one's is not given again.
     pub(super) position: u64,
     pub(super) closed: bool,
+}
+
+/// What a key for a root thread was used for.
+#[derive(Debug)]
+pub(super) struct RootEntry {
+    pub(super) request: Digest,
+    pub(super) thread: ThreadId,
+    pub(super) run: Option<RunId>,
 }
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Making, listing and removing threads, and their files.
 
-use super::table::{Tables, Thread};
-use crate::row::{Claim, FileRow, Page, ThreadFilter, ThreadRow};
+use super::table::{RootEntry, Tables, Thread};
+use crate::row::{Claim, FileRow, Page, RootKey, RootMade, ThreadFilter, ThreadRow};
 use crate::store::StoreError;
 use entourage_model::{NewThread, NodeId, ThreadId, ThreadStatus, Timestamp, Usage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,27 @@ impl Tables {
             return Err(StoreError::Unavailable(format!("thread {} exists already", new.id)));
         }
         Ok(self.insert(new, claim, now))
+    }
+
+    pub(super) fn create_once(
+        &mut self,
+        new: NewThread,
+        key: RootKey,
+        claim: Option<NodeId>,
+        now: Timestamp,
+    ) -> Result<RootMade, StoreError> {
+        match self.root_keys.get(&key.name) {
+            Some(first) if first.request == key.request => {
+                return Ok(RootMade::Repeated { thread: first.thread, run: first.run.clone() });
+            }
+            Some(_) => return Ok(RootMade::Conflict),
+            None => {}
+        }
+        let run = new.run.as_ref().map(|run| run.id.clone());
+        let entry = RootEntry { request: key.request, thread: new.id, run };
+        let claim = self.create(new, claim, now)?;
+        self.root_keys.insert(key.name, entry);
+        Ok(RootMade::New(claim))
     }
 
     /// A thread that does not exist yet: its row, its events, its queue and its run.
@@ -74,6 +95,7 @@ impl Tables {
         let root = top.row.root;
         let gone = self.subtree(id);
         self.threads.retain(|id, _| !gone.contains(id));
+        self.root_keys.retain(|_, entry| !gone.contains(&entry.thread));
         self.runs.retain(|_, run| !gone.contains(&run.thread));
         self.dead_letters.retain(|letter| !gone.contains(&letter.thread));
         if let Some(root) = self.threads.get_mut(&root) {

@@ -23,6 +23,8 @@ pub(super) fn write(request: &ModelRequest, model: &str, form: Form) -> Result<V
         tool_choice: if has_tools { tool_choice(request.tool_choice) } else { None },
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         reasoning_effort: request.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref()),
+        temperature: request.sampling.temperature,
+        top_p: request.sampling.top_p,
     };
     let mut bytes = Vec::with_capacity(size(request));
     serde_json::to_writer(&mut bytes, &body)?;
@@ -44,6 +46,10 @@ struct Body<'a> {
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -166,7 +172,7 @@ fn size(request: &ModelRequest) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use entourage_model::{EffectClass, Ids, Message, Name, Reasoning, Side, Timestamp};
+    use entourage_model::{EffectClass, Ids, Message, Name, Reasoning, Sampling, Side, Timestamp};
     use serde_json::json;
 
     fn check(request: &ModelRequest, form: Form, body: &Value) {
@@ -185,6 +191,7 @@ mod tests {
             tool_choice: ToolChoice::Required,
             parallel_tool_calls: Some(false),
             reasoning: None,
+            sampling: Sampling::default(),
         }
     }
 
@@ -233,9 +240,10 @@ mod tests {
             { "id": "call_1", "type": "function", "function": { "name": "fetch", "arguments": "{not json" } },
         ]);
         let reasoning = Some(Reasoning { effort: Some("low".to_owned()), tokens_max: Some(1) });
+        let sampling = Sampling { temperature: Some(0.25), top_p: Some(1.0) };
         let lines = vec![line(asked), line(said), line(result), seen_as_user];
         check(
-            &ModelRequest { tools: vec![Arc::new(tool)], reasoning, ..request(lines) },
+            &ModelRequest { tools: vec![Arc::new(tool)], reasoning, sampling, ..request(lines) },
             Form::Streamed,
             &json!({
                 "model": "gpt-5",
@@ -253,6 +261,8 @@ mod tests {
                 "tool_choice": "required",
                 "parallel_tool_calls": false,
                 "reasoning_effort": "low",
+                "temperature": 0.25,
+                "top_p": 1.0,
             }),
         );
     }

@@ -55,6 +55,8 @@ fn encode_write(lease: Lease, write: Write) -> Result<(EncodedWrite, Kept), Stor
         Write::StartRun { run } => (EncodedWrite::StartRun(run), Kept::Nothing),
         Write::EndRun { run, ending } => (EncodedWrite::EndRun(run, ending), Kept::Nothing),
         Write::DeliveredRun { run } => (EncodedWrite::DeliveredRun(run), Kept::Nothing),
+        Write::PutFile { thread, file } => (EncodedWrite::PutFile(thread, file), Kept::Nothing),
+        Write::RemoveFile { thread, path } => (EncodedWrite::RemoveFile(thread, path), Kept::Nothing),
     })
 }
 
@@ -68,7 +70,6 @@ pub(crate) fn assemble(appended: Appended, kept: Vec<Kept>) -> Result<Committed,
     for (keep, effect) in kept.into_iter().zip(appended.effects) {
         match (keep, effect) {
             (Kept::Child(claim), Effect::SpawnedHeld) => done.claims.push(claim),
-            (Kept::Child(claim), Effect::SpawnedReady) => notify(&mut done, claim.lease.thread),
             (Kept::Item(_, item), Effect::Woke { number, claim }) => {
                 done.claims.push(claim.decode([QueueLine { number, item }])?);
             }
@@ -77,7 +78,7 @@ pub(crate) fn assemble(appended: Appended, kept: Vec<Kept>) -> Result<Committed,
                     claim.lines.push(QueueLine { number, item });
                 }
             }
-            (Kept::Item(to, _), Effect::Queued) => notify(&mut done, to),
+            (Kept::Item(to, _), Effect::Notified) => notify(&mut done, to),
             // A row was written, or a line was dropped; there is nothing to tell.
             (Kept::Nothing | Kept::Child(_) | Kept::Item(..), _) => {}
         }

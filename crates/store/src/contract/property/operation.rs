@@ -8,6 +8,7 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     Create { items: usize, run: bool, claim: bool },
+    CreateOnce { key: u8, request: u8, run: bool, claim: bool },
     Enqueue(Enqueue),
     Claim { node: usize, tree: Option<usize> },
     Commit(Box<Commit>),
@@ -61,6 +62,8 @@ pub(super) enum Write {
     StartRun { run: usize },
     EndRun { run: usize, outcome: Outcome, limit: bool },
     DeliveredRun { run: usize },
+    PutFile { thread: usize, path: u8, content: u8 },
+    RemoveFile { thread: usize, path: u8 },
 }
 
 pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -72,6 +75,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         3 => (0..3_usize, any::<bool>(), any::<bool>())
             .prop_map(|(items, run, claim)| Operation::Create { items, run, claim }),
+        2 => (0..3_u8, 0..2_u8, any::<bool>(), any::<bool>())
+            .prop_map(|(key, request, run, claim)| Operation::CreateOnce { key, request, run, claim }),
         6 => enqueue().prop_map(Operation::Enqueue),
         4 => (number(), option::of(number())).prop_map(|(node, tree)| Operation::Claim { node, tree }),
         12 => commit().prop_map(|commit| Operation::Commit(Box::new(commit))),
@@ -150,5 +155,9 @@ fn write() -> impl Strategy<Value = Write> {
         2 => (0..12_usize, outcome, any::<bool>())
             .prop_map(|(run, outcome, limit)| Write::EndRun { run, outcome, limit }),
         1 => (0..12_usize).prop_map(|run| Write::DeliveredRun { run }),
+        // One content in nine is nowhere, and takes the whole commit with it.
+        2 => (0..12_usize, 0..3_u8, prop_oneof![4 => Just(0), 4 => Just(1), 1 => Just(2)])
+            .prop_map(|(thread, path, content)| Write::PutFile { thread, path, content }),
+        1 => (0..12_usize, 0..3_u8).prop_map(|(thread, path)| Write::RemoveFile { thread, path }),
     ]
 }

@@ -4,7 +4,7 @@ use super::operation::{Commit, Enqueue, Operation, Write};
 use super::view;
 use crate::contract::Subject;
 use crate::contract::world::{ending, new_thread};
-use crate::row::{self, Claim, FileRow, NewLine};
+use crate::row::{self, Claim, FileRow, NewLine, RootKey, RootMade};
 use crate::store::{Store, StoreError};
 use entourage_model::{
     Digest, Ending, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, RunId, Severity, ThreadId,
@@ -50,6 +50,7 @@ impl<'s> Player<'s> {
     pub(super) async fn play(&mut self, operation: Operation) -> Result<(), String> {
         match operation {
             Operation::Create { items, run, claim } => self.create(items, run, claim).await?,
+            Operation::CreateOnce { key, request, run, claim } => self.create_once((key, request), run, claim).await?,
             Operation::Enqueue(enqueue) => self.enqueue(enqueue).await?,
             Operation::Claim { node, tree } => self.claim(node, tree).await?,
             Operation::Commit(commit) => self.commit(*commit).await?,
@@ -140,6 +141,18 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
+    async fn create_once(&mut self, (key, request): (u8, u8), run: bool, claim: bool) -> Result<(), String> {
+        let thread = self.new_thread(None, 0, run);
+        let claimer = claim.then(|| self.node());
+        let key = RootKey { name: key.to_string(), request: Digest::of(&[request]) };
+        let ask = async |store: &dyn Store| store.create_once(thread.clone(), key.clone(), claimer).await.map_err(told);
+        match self.both(ask).await? {
+            RootMade::New(claimed) => self.claims.extend(claimed),
+            RootMade::Repeated { .. } | RootMade::Conflict => {}
+        }
+        Ok(())
+    }
+
     async fn enqueue(&mut self, enqueue: Enqueue) -> Result<(), String> {
         let Some(&(thread, _)) = pick(&self.threads, enqueue.thread) else { return Ok(()) };
         let message = self.message(&enqueue.text.to_string());
@@ -223,6 +236,14 @@ impl<'s> Player<'s> {
                 }
             }
             Write::DeliveredRun { run: delivered } => entourage_model::Write::DeliveredRun { run: run(delivered)? },
+            Write::PutFile { thread, path, content } => {
+                let thread = pick(&self.threads, *thread)?.0;
+                entourage_model::Write::PutFile { thread, file: file(*path, *content) }
+            }
+            Write::RemoveFile { thread, path } => {
+                let thread = pick(&self.threads, *thread)?.0;
+                entourage_model::Write::RemoveFile { thread, path: path.to_string() }
+            }
         })
     }
 
@@ -238,14 +259,7 @@ impl<'s> Player<'s> {
 
     async fn put_file(&self, thread: usize, path: u8, content: u8) -> Result<(), String> {
         let Some(&(thread, _)) = pick(&self.threads, thread) else { return Ok(()) };
-        let bytes = CONTENTS[usize::from(content)];
-        let file = FileRow {
-            path: path.to_string(),
-            digest: Digest::of(bytes),
-            size: bytes.len() as u64,
-            mime_type: "text/plain".to_owned(),
-            created_at: Timestamp(1),
-        };
+        let file = file(path, content);
         let ask = async |store: &dyn Store| {
             Ok(store.put_file(thread, file.clone()).await.map_err(|refusal| view::word(&refusal)))
         };
@@ -282,6 +296,18 @@ impl<'s> Player<'s> {
         self.runs.push(id.clone());
         let begun = self.runs.len().is_multiple_of(3);
         NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun }
+    }
+}
+
+/// A file with one of the known contents, or with one that no store has.
+fn file(path: u8, content: u8) -> FileRow {
+    let bytes = CONTENTS.get(usize::from(content)).copied().unwrap_or(b"nowhere");
+    FileRow {
+        path: path.to_string(),
+        digest: Digest::of(bytes),
+        size: bytes.len() as u64,
+        mime_type: "text/plain".to_owned(),
+        created_at: Timestamp(1),
     }
 }
 

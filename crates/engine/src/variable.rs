@@ -1,0 +1,96 @@
+//! What a variable holds for a thread: thread → agent → prompt → user → everybody.
+
+use crate::offer::World;
+use crate::state::ThreadState;
+use entourage_model::{Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every variable that holds something for this thread, as a tool reads it. Secrets are among them: this is never for a
+/// model. What the prompt gives to that very tool goes before what it gives to all.
+pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap<String, String> {
+    let agent = world.agent(state).into_iter().flat_map(|agent| agent.env.keys());
+    let prompt = world.prompt(state);
+    let config = prompt.and_then(|prompt| prompt.tool_configs.get(tool));
+    let given = prompt.into_iter().flat_map(|prompt| prompt.env.keys());
+    let given = given.chain(config.into_iter().flat_map(|config| config.env.keys()));
+    let declared = state.variables.keys().chain(agent).chain(given).map(String::as_str);
+    let names: BTreeSet<&str> = declared.chain(world.variables.names(state.started.user_id.as_deref())).collect();
+    let value = |name: &str| {
+        let own = |config: &entourage_model::ToolConfig| config.env.get(name).cloned();
+        let found = of_thread(world, state, name).map(str::to_owned).or_else(|| config.and_then(own));
+        found.or_else(|| beyond(world, state, name).map(str::to_owned))
+    };
+    names.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
+}
+
+/// What `name` holds where a model sees it: nothing that is secret or scoped.
+pub(crate) fn for_model(world: &World<'_>, state: &ThreadState, prompt: &Prompt, name: &str) -> Option<String> {
+    let hides = |variable: &Variable| variable.name == name && (variable.secret || variable.scoped);
+    let tools = prompt.tools.iter().filter_map(|entry| world.team.tools.get(entry.name()));
+    let mut declared = world
+        .agent(state)
+        .into_iter()
+        .flat_map(|agent| &agent.variables)
+        .chain(&prompt.variables)
+        .chain(tools.flat_map(|tool| &tool.variables));
+    if state.variables.get(name).is_some_and(VariableValue::is_secret) || declared.any(hides) {
+        return None;
+    }
+    of_thread(world, state, name).or_else(|| beyond(world, state, name)).map(str::to_owned)
+}
+
+fn of_thread<'a>(world: &World<'a>, state: &'a ThreadState, name: &str) -> Option<&'a str> {
+    let own = state.variables.get(name).map(VariableValue::reveal);
+    own.or_else(|| world.agent(state)?.env.get(name).map(String::as_str))
+}
+
+fn beyond<'a>(world: &World<'a>, state: &ThreadState, name: &str) -> Option<&'a str> {
+    let prompt = world.prompt(state).and_then(|prompt| prompt.env.get(name)).map(String::as_str);
+    prompt.or_else(|| world.variables.find(state.started.user_id.as_deref(), name).map(Secret::reveal))
+}
+
+/// The variables that a child begins with: those of its parent, but scoped ones only where they are given to it.
+pub(crate) fn inherited(
+    world: &World<'_>,
+    state: &ThreadState,
+    child: &Name,
+    given: &[String],
+) -> BTreeMap<String, VariableValue> {
+    if state.variables.is_empty() {
+        return BTreeMap::new();
+    }
+    let scoped = scoped_below(world.team, child);
+    let reaches = |name: &String| given.contains(name) || !scoped.contains(name.as_str());
+    let kept = state.variables.iter().filter(|(name, _)| reaches(name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Every name that the agent, or anything that it can start or call, declares as scoped.
+fn scoped_below<'t>(team: &'t Team, agent: &'t Name) -> BTreeSet<&'t str> {
+    let mut declared: Vec<&Variable> = Vec::new();
+    let (mut seen, mut unread) = (BTreeSet::from([agent]), vec![agent]);
+    while let Some(name) = unread.pop() {
+        let agent = team.agent(name);
+        let sides = agent.into_iter().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
+        let prompts: Vec<&Prompt> =
+            sides.map(|side| &side.prompt).chain(team.prompts.get(name).map(|prompt| &**prompt)).collect();
+        let tool = team.tools.get(name);
+        declared.extend(agent.into_iter().flat_map(|agent| &agent.variables));
+        declared.extend(prompts.iter().flat_map(|prompt| &prompt.variables));
+        declared.extend(tool.into_iter().flat_map(|tool| &tool.variables));
+        let entries = prompts.iter().flat_map(|prompt| &prompt.tools).map(target);
+        let next = entries.chain(tool.into_iter().flat_map(|tool| &tool.uses));
+        unread.extend(next.filter(|name| seen.insert(name)));
+    }
+    declared.into_iter().filter(|variable| variable.scoped).map(|variable| variable.name.as_str()).collect()
+}
+
+/// What an entry leads to, by its own name.
+fn target(entry: &ToolEntry) -> &Name {
+    match entry {
+        ToolEntry::Tool(name) => name,
+        ToolEntry::Child(child) => &child.agent,
+        ToolEntry::Handoff(handoff) => &handoff.agent,
+        ToolEntry::Prompt(prompt) => &prompt.prompt,
+    }
+}

@@ -1,0 +1,83 @@
+//! Calling a tool that the team brings along as code.
+//!
+//! The tool sees its thread as it was when the call began, and what it has done itself since. Everything that it does
+//! to the thread is collected, and becomes durable in one commit together with the end of the call: all of it or
+//! nothing, never twice. A tool that throws, runs into a limit or is interrupted has done nothing.
+
+mod call;
+mod desk;
+mod door;
+mod file;
+mod message;
+mod relative;
+
+use super::tool::outcome;
+use super::{Flight, Place};
+use crate::runtime::Inner;
+use desk::Desk;
+use door::ThreadDoor;
+use entourage_engine::{Input, ThreadState};
+use entourage_model::{Act, Attachment, FileRow, Outcome, ScriptTool, Team, ToolCall};
+use entourage_outside::tool::{Output, ScriptCall};
+use futures::FutureExt as _;
+use std::sync::Arc;
+
+/// A tool and the thread that calls it.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) place: Place,
+    pub(crate) team: Arc<Team>,
+    pub(crate) tool: Arc<ScriptTool>,
+    /// As it is when the call begins.
+    pub(crate) state: ThreadState,
+}
+
+/// What came of a tool that ended in an orderly way.
+#[derive(Debug)]
+struct Returned {
+    output: Output,
+    files: Vec<FileRow>,
+    acts: Vec<Act>,
+}
+
+/// Dropping the flight ends the script, and with it all that it did.
+pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, String), repeatable: bool) -> Flight {
+    let inner = Arc::clone(inner);
+    async move {
+        let Scene { place, team, tool, state } = scene;
+        let door = ThreadDoor::new(inner, (place, team, tool), Desk::new(state, None), key, 0);
+        let ended = match run(Arc::new(door), &call.arguments).await {
+            Ok(Returned { output, files, acts }) => Input::ToolEnded {
+                call: call.id,
+                outcome: outcome(output.status),
+                text: output.text,
+                attachments: files.iter().map(FileRow::attachment).collect::<Vec<Attachment>>(),
+                acts,
+            },
+            Err(output) => Input::ToolEnded {
+                call: call.id,
+                outcome: Outcome::Failed,
+                text: output.text,
+                attachments: Vec::new(),
+                acts: Vec::new(),
+            },
+        };
+        (ended, repeatable)
+    }
+    .boxed()
+}
+
+/// Runs the door's tool. After an error nothing that it did counts.
+async fn run(door: Arc<ThreadDoor>, arguments: &str) -> Result<Returned, Output> {
+    let call = ScriptCall {
+        tool: &door.tool,
+        bundle: door.bundle(),
+        arguments,
+        limits: &door.inner.limits,
+        depth: door.depth,
+    };
+    let given = door.inner.scripts.call(call, Arc::clone(&door) as _).await?;
+    let files = door.enclose(given.enclosures).await;
+    let files = files.map_err(|why| Output::error(format!("`{}` failed: {why}", door.tool.spec.name)))?;
+    Ok(Returned { output: given.output, files, acts: door.desk().take_acts() })
+}

@@ -1,0 +1,93 @@
+//! Looking at threads, runs and files from outside. Nothing here changes how a thread goes on.
+
+use crate::runtime::{Runtime, RuntimeError};
+use entourage_model::{Digest, RunId, Team, ThreadId};
+use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
+use std::sync::Arc;
+
+impl Runtime {
+    pub async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, RuntimeError> {
+        Ok(self.inner.store.thread(id).await?)
+    }
+
+    /// Newest first.
+    pub async fn threads(&self, filter: &ThreadFilter, page: Page<ThreadId>) -> Result<Vec<ThreadRow>, RuntimeError> {
+        Ok(self.inner.store.threads(filter, page).await?)
+    }
+
+    pub async fn run(&self, id: &RunId) -> Result<Option<RunRow>, RuntimeError> {
+        Ok(self.inner.store.run(id).await?)
+    }
+
+    /// Newest first.
+    pub async fn runs(&self, filter: &RunFilter, page: Page<RunId>) -> Result<Vec<RunRow>, RuntimeError> {
+        Ok(self.inner.store.runs(filter, page).await?)
+    }
+
+    /// Notes that somebody outside has read the run's result.
+    pub async fn mark_delivered(&self, id: &RunId) -> Result<(), RuntimeError> {
+        Ok(self.inner.store.mark_delivered(id).await?)
+    }
+
+    /// A thread's events behind `after`, in order, at most `limit`.
+    pub async fn journal(&self, thread: ThreadId, after: u64, limit: usize) -> Result<Vec<StoredEvent>, RuntimeError> {
+        Ok(self.inner.store.journal(thread, after, limit).await?)
+    }
+
+    /// The events of a whole tree behind position `after`, in order.
+    pub async fn tree_journal(
+        &self,
+        root: ThreadId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, RuntimeError> {
+        Ok(self.inner.store.tree_journal(root, after, limit).await?)
+    }
+
+    /// The team that a thread was started from.
+    pub async fn team(&self, bundle: Digest) -> Result<Arc<Team>, RuntimeError> {
+        self.inner.teams.load(bundle).await
+    }
+
+    pub async fn files(&self, thread: ThreadId) -> Result<Vec<FileRow>, RuntimeError> {
+        Ok(self.inner.store.files(thread).await?)
+    }
+
+    /// The bytes of a thread's file. Absent: there is no such file.
+    pub async fn file(&self, thread: ThreadId, path: &str) -> Result<Option<(FileRow, Vec<u8>)>, RuntimeError> {
+        let Some(row) = self.files(thread).await?.into_iter().find(|row| row.path == path) else { return Ok(None) };
+        let bytes = self.inner.store.blob(row.digest).await?;
+        Ok(bytes.map(|bytes| (row, bytes)))
+    }
+
+    /// Writes a file of a thread, in place of one that is there.
+    pub async fn put_file(
+        &self,
+        thread: ThreadId,
+        path: String,
+        mime_type: String,
+        bytes: &[u8],
+    ) -> Result<FileRow, RuntimeError> {
+        let created_at = self.inner.store.now();
+        let row = FileRow { path, digest: Digest::of(bytes), size: bytes.len() as u64, mime_type, created_at };
+        self.inner.store.put_blob(row.digest, bytes).await?;
+        self.inner.store.put_file(thread, row.clone()).await?;
+        Ok(row)
+    }
+
+    /// Returns whether there was such a file.
+    pub async fn delete_file(&self, thread: ThreadId, path: &str) -> Result<bool, RuntimeError> {
+        Ok(self.inner.store.delete_file(thread, path).await?)
+    }
+
+    /// Ends a thread with everything below it, and removes all that is known of them.
+    pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
+        self.terminate(thread).await?;
+        Ok(self.inner.store.delete(thread).await?)
+    }
+
+    /// Done once the runtime was asked to end.
+    pub async fn stopping(&self) {
+        self.inner.stopping.cancelled().await;
+    }
+}

@@ -1,0 +1,160 @@
+//! The threads that this process holds, and how their actors are reached.
+
+use entourage_model::ThreadId;
+use entourage_store::Lease;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    book: Mutex<Book>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    actors: HashMap<ThreadId, Seat>,
+    /// How many answers of the store may still bring threads which have no actor yet.
+    expected: usize,
+    /// Rung while they had no actor: one of those answers may bring it. Once none is expected any more, whoever is
+    /// left here had parked before it was rung.
+    rung_early: HashSet<ThreadId>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    epoch: u64,
+    /// Rung when the thread's queue has grown, or the process is about to end.
+    bell: Arc<Notify>,
+}
+
+/// An answer of the store that may bring threads to take up. It is kept until they have joined.
+#[derive(Debug)]
+pub(crate) struct Expected<'r>(&'r Roster);
+
+impl Roster {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // Nothing that holds this lock can panic half way: the book is whole even if it is poisoned.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.book().actors.len()
+    }
+
+    /// To be called before the store is asked.
+    pub(crate) fn expect(&self) -> Expected<'_> {
+        self.book().expected += 1;
+        Expected(self)
+    }
+
+    /// The same, if fewer than so many threads are held.
+    pub(crate) fn expect_below(&self, slots: usize) -> Option<Expected<'_>> {
+        let mut book = self.book();
+        (book.actors.len() < slots).then(|| {
+            book.expected += 1;
+            Expected(self)
+        })
+    }
+
+    /// Adds an actor and returns its bell.
+    pub(crate) fn join(&self, lease: Lease) -> Arc<Notify> {
+        let mut book = self.book();
+        let bell = Arc::new(Notify::new());
+        if book.rung_early.remove(&lease.thread) {
+            bell.notify_one();
+        }
+        book.actors.insert(lease.thread, Seat { epoch: lease.epoch, bell: Arc::clone(&bell) });
+        bell
+    }
+
+    /// Takes an actor away, unless its thread was taken up again by another one.
+    pub(crate) fn leave(&self, lease: Lease) {
+        let mut book = self.book();
+        if book.actors.get(&lease.thread).is_some_and(|seat| seat.epoch == lease.epoch) {
+            book.actors.remove(&lease.thread);
+        }
+    }
+
+    /// Rings for every actor there is. Whoever joins later looks for itself at what they are rung for.
+    pub(crate) fn ring_all(&self) {
+        self.book().actors.values().for_each(|seat| seat.bell.notify_one());
+    }
+
+    /// Tells the actor of a thread that its queue has grown, now or as soon as it joins. One that has parked
+    /// meanwhile is a no-op: it has seen the line.
+    pub(crate) fn ring(&self, thread: ThreadId) {
+        let mut book = self.book();
+        if let Some(seat) = book.actors.get(&thread) {
+            seat.bell.notify_one();
+        } else if book.expected > 0 {
+            book.rung_early.insert(thread);
+        }
+    }
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        let mut book = self.0.book();
+        book.expected -= 1;
+        if book.expected == 0 {
+            book.rung_early.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::{Ids, Timestamp};
+    use futures::FutureExt as _;
+
+    fn lease(epoch: u64) -> Lease {
+        let mut ids = Ids::new(Timestamp(0), 1);
+        Lease { thread: ids.thread(), node: ids.node(), epoch }
+    }
+
+    fn has_rung(bell: &Notify) -> bool {
+        bell.notified().now_or_never().is_some()
+    }
+
+    #[test]
+    fn a_ring_reaches_the_actor_at_once_or_when_it_joins() {
+        let (roster, lease) = (Roster::default(), lease(1));
+        let answer = roster.expect();
+        roster.ring(lease.thread);
+        let other = roster.expect();
+        drop(other);
+        let bell = roster.join(lease);
+        drop(answer);
+        assert!(has_rung(&bell), "it was rung before it joined");
+        assert!(!has_rung(&bell), "it was rung once");
+        roster.ring(lease.thread);
+        assert!(has_rung(&bell));
+    }
+
+    #[test]
+    fn a_ring_that_nobody_can_be_meant_by_is_forgotten() {
+        let (roster, lease) = (Roster::default(), lease(1));
+        roster.ring(lease.thread);
+        assert!(!has_rung(&roster.join(lease)), "nothing was expected");
+        roster.leave(lease);
+        let answer = roster.expect();
+        roster.ring(lease.thread);
+        drop(answer);
+        assert!(!has_rung(&roster.join(lease)), "the answer did not bring it");
+    }
+
+    #[test]
+    fn an_actor_that_leaves_late_takes_no_other_away() {
+        let roster = Roster::default();
+        roster.join(lease(1));
+        roster.join(lease(2));
+        roster.leave(lease(1));
+        assert_eq!(roster.len(), 1);
+        assert!(roster.expect_below(1).is_none());
+        roster.leave(lease(2));
+        assert_eq!(roster.len(), 0);
+        assert!(roster.expect_below(1).is_some());
+    }
+}

@@ -1,0 +1,136 @@
+//! Scripted tools and the threads around theirs: the parent, the children, and nobody else.
+
+use crate::smithy::{PROBE, result, team, user_of};
+use crate::stage::{Stage, by_turn, solo};
+use entourage_model::{Agent, Role, ThreadStatus, ToolStatus};
+use entourage_testkit::Reply;
+use entourage_testkit::cast::{self, background, blocking, resumable};
+use serde_json::json;
+
+/// `boss` starts `worker`, which calls the probe.
+async fn below(entry: entourage_model::ToolEntry, body: &str) -> Stage {
+    let brain = by_turn(vec![
+        ("boss", vec![Reply::call("worker", json!({"message": "work"})), Reply::text("over")]),
+        ("worker", vec![Reply::call(PROBE, json!({})), Reply::text("worked")]),
+    ]);
+    let mut stage = Stage::new(Vec::new(), brain).await;
+    stage.team = team(vec![solo("boss", vec![entry]), user_of("worker", &[PROBE])], &[(PROBE, body)]);
+    stage
+}
+
+/// `boss` keeps a helper, and then calls the probe.
+async fn above(body: &str) -> Stage {
+    let create = json!({"agent": "helper", "message": "help", "name": "Ann"});
+    let brain = by_turn(vec![
+        ("boss", vec![Reply::call("subagent_create", create), Reply::call(PROBE, json!({})), Reply::text("over")]),
+        ("helper", vec![Reply::text("helped"), Reply::text("helped again")]),
+    ]);
+    let mut stage = Stage::new(Vec::new(), brain).await;
+    let boss: Agent = solo("boss", vec![resumable("helper"), cast::tool(PROBE)]);
+    stage.team = team(vec![boss, solo("helper", vec![])], &[(PROBE, body)]);
+    stage
+}
+
+#[tokio::test]
+async fn a_parent_is_told_verbatim_and_silently() {
+    let stage = below(background("worker"), "await state.notifyParent('half way'); return 'ok';").await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let messages = stage.messages(thread).await;
+    let told: Vec<_> = messages.iter().filter(|message| message.content == "half way").collect();
+    assert_eq!(told.len(), 1);
+    let child = stage.kids(thread).await[0].id;
+    assert_eq!((told[0].role, told[0].silent), (Role::User, true));
+    assert_eq!(told[0].metadata["subagent_id"], json!(child));
+}
+
+#[tokio::test]
+async fn a_childs_result_is_what_its_tool_says() {
+    let stage = below(blocking("worker"), "await state.stopSession({ result: 'found it' });").await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await, ["found it"]);
+}
+
+#[tokio::test]
+async fn a_tool_writes_to_its_parent_with_a_file_of_its_own() {
+    let body = "await state.writeFile('/x.txt', 'x'); const parent = await state.getParentThread();
+        await parent.queueMessage({ role: 'user', content: 'see this', attachments: ['/x.txt'] });
+        let refused; try { await parent.getMessages(); } catch (error) { refused = error.message; }
+        return [parent.agentId, refused].join('|');";
+    let stage = below(background("worker"), body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let child = stage.kids(thread).await[0].id;
+    let said = result(&stage, child).await.content;
+    assert_eq!(said, "boss|`state.getMessages` is not offered for another thread");
+    let messages = stage.messages(thread).await;
+    let seen = messages.iter().find(|message| message.content == "see this").expect("it was queued");
+    let files = stage.store.files(thread).await.unwrap();
+    assert_eq!(files.len(), 1);
+    assert_eq!(seen.attachments, [files[0].attachment()]);
+    assert!(files[0].path.starts_with("/attachments/x-"), "{}", files[0].path);
+}
+
+#[tokio::test]
+async fn a_tool_sees_its_children_and_can_write_to_them_and_look_at_them() {
+    let body = "const [entry] = state.children; const child = await state.getChildThread(entry.reference);
+        const said = (await child.getMessages()).map((m) => m.content);
+        await child.queueMessage({ role: 'user', content: 'once more' });
+        let refused; try { await child.setValue('a', 1); } catch (error) { refused = error.message; }
+        return [entry.name, entry.threadName, entry.status, child.agentId, said.join('+'), refused].join('|');";
+    let stage = above(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let texts = stage.texts(thread, Role::Tool).await;
+    assert_eq!(texts[1], "helper|Ann|idle|helper|help+helped|`state.setValue` is not offered for another thread");
+    let child = stage.kids(thread).await[0].id;
+    assert_eq!(stage.texts(child, Role::User).await, ["help", "once more"]);
+    assert_eq!(stage.texts(child, Role::Assistant).await, ["helped", "helped again"]);
+}
+
+#[tokio::test]
+async fn a_tool_can_terminate_a_child() {
+    let body = "const child = await state.getChildThread(state.children[0].reference); await child.terminate();
+        return 'ended';";
+    let stage = above(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Terminated);
+}
+
+#[tokio::test]
+async fn a_status_is_what_the_parent_reads_of_its_child() {
+    let create = json!({"agent": "worker", "message": "work", "name": "Ann"});
+    let brain = by_turn(vec![
+        ("boss", vec![Reply::call("subagent_create", create), Reply::text("over")]),
+        ("worker", vec![Reply::call(PROBE, json!({}))]),
+    ]);
+    let mut stage = Stage::new(Vec::new(), brain).await;
+    let body = "await state.setStatus('reading'); await state.stopSession({ result: 'read', status: 'resting' });";
+    stage.team = team(vec![solo("boss", vec![resumable("worker")]), user_of("worker", &[PROBE])], &[(PROBE, body)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let state = stage.runtime.state(thread).await.unwrap().unwrap();
+    assert_eq!(state.registry().next().unwrap().status, "resting");
+}
+
+#[tokio::test]
+async fn a_child_begins_with_its_parents_variables() {
+    let mut stage = below(blocking("worker"), "await state.stopSession({ result: state.env('CITY') });").await;
+    stage.variables.insert("CITY".to_owned(), entourage_model::VariableValue::text("Oslo"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn a_stranger_cannot_be_reached() {
+    let body = "return String(await state.getChildThread(state.threadId));";
+    let stage = above(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let messages = stage.messages(thread).await;
+    let said = messages.iter().rfind(|message| message.role == Role::Tool).expect("the probe was called");
+    assert_eq!((said.content.as_str(), said.tool_status), ("null", Some(ToolStatus::Success)));
+}

@@ -1,0 +1,299 @@
+//! Tools that a team brings along as code: what they are given, what they read and what they leave behind.
+
+use crate::smithy::{PROBE, probe, result, stage, team, user_of};
+use crate::stage::{Stage, by_turn};
+use entourage_model::{Role, ThreadStatus, ToolStatus, VariableValue};
+use entourage_testkit::Reply;
+use serde_json::{Value, json};
+
+/// Each body gives this text; what throws gives a text that is not among them.
+async fn check(cases: &[(&str, &str)]) {
+    for (body, expected) in cases {
+        let message = probe(body).await;
+        assert_eq!((message.content.as_str(), message.tool_status), (*expected, Some(ToolStatus::Success)), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_result_is_a_text_or_json_or_says_itself_how_it_went() {
+    check(&[
+        ("return 'plain';", "plain"),
+        ("return { a: 1 };", "{\n  \"a\": 1\n}"),
+        ("return undefined;", "Done."),
+        ("return { status: 'success', result: 'well' };", "well"),
+        ("return `${args.count + 1}`;", "4"),
+    ])
+    .await;
+    let failed = probe("return { status: 'error', error: 'no city' };").await;
+    assert_eq!((failed.content.as_str(), failed.tool_status), ("no city", Some(ToolStatus::Error)));
+}
+
+#[tokio::test]
+async fn a_tool_knows_its_thread() {
+    check(&[
+        ("return [state.agentId, state.userId, state.terminated, state.arguments].join();", "boss,,,"),
+        ("return [typeof state.threadId, typeof state.createdAt, state.children.length].join();", "string,number,0"),
+        ("return state.getAgentNames().join();", "boss"),
+        ("return (await state.loadAgent('boss')).name + (await state.loadAgent('nobody'));", "bossnull"),
+        ("return (await state.loadPrompt('boss')).name;", "boss"),
+        ("return (await state.loadModel('openai:fake')).provider;", "openai"),
+        ("return String(await state.getParentThread()) + await state.getChildThread('nobody');", "nullnull"),
+        ("await state.notifyParent('nobody is there'); await state.setStatus('busy'); return 'fine';", "fine"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn variables_are_read_in_their_order_and_at_once_when_they_are_set() {
+    check(&[
+        ("return state.env('REGION');", "north"),
+        ("await state.setEnv('REGION', 'east'); return state.env('REGION');", "east"),
+        (
+            "try { state.env('NOPE'); } catch (error) { return error.message.includes('NOPE') ? 'threw' : 'no'; }",
+            "threw",
+        ),
+    ])
+    .await;
+    let mut stage = stage("return state.env('REGION') + state.env('X');").await;
+    stage.variables.insert("X".to_owned(), VariableValue::text("1"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(result(&stage, thread).await.content, "north1");
+}
+
+#[tokio::test]
+async fn what_a_tool_sets_is_there_for_the_next_call_and_secrets_stay_secrets() {
+    let body = "const n = ((await state.getValue('n')) ?? 0) + 1; await state.setValue('n', n);
+        await state.setEnv('TOKEN', 'hunter2'); await state.setEnv('PIN', '7', { type: 'secret' });
+        await state.setEnv('X', 'x'); await state.setValue('gone', 1); await state.setValue('gone', null);
+        return `${n}`;";
+    let mut stage = stage(body).await;
+    let turns = vec![Reply::call(PROBE, json!({})), Reply::call(PROBE, json!({})), Reply::text("over")];
+    stage = replay(stage, turns).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await, ["1", "2"]);
+    let state = stage.runtime.state(thread).await.unwrap().unwrap();
+    assert_eq!(state.values.into_iter().collect::<Vec<_>>(), [("n".to_owned(), json!(2))]);
+    let held: Vec<_> = state.variables.iter().map(|(name, held)| (name.as_str(), held.is_secret())).collect();
+    assert_eq!(held, [("PIN", true), ("TOKEN", true), ("X", false)]);
+    assert!(!format!("{:?}", state.variables).contains("hunter2"));
+}
+
+/// The same tools with other answers of the model.
+async fn replay(stage: Stage, turns: Vec<Reply>) -> Stage {
+    let team = stage.team.clone();
+    let mut stage = Stage::new(Vec::new(), by_turn(vec![("boss", turns)])).await;
+    stage.team = team;
+    stage
+}
+
+#[tokio::test]
+async fn messages_are_read_as_everybody_is_shown_them() {
+    let body = "const all = await state.getMessages({ includeSilent: true });
+        await state.injectMessage({ role: 'system', content: 'hush', silent: true });
+        const people = await state.getMessages();
+        const page = await state.getMessages({ limit: 1, offset: 1, order: 'desc', includeSilent: true });
+        return { all: all.map((m) => [m.seq, m.role, m.content]), people: people.length, total: page.total,
+            page: page.map((m) => m.role), more: page.hasMore, calls: all[1].tool_calls.map((c) => c.name) };";
+    let message = probe(body).await;
+    let read: Value = serde_json::from_str(&message.content).unwrap();
+    let expected = json!({
+        "all": [[3, "user", "go"], [4, "assistant", ""]],
+        "people": 2, "total": 3, "page": ["assistant"], "more": true, "calls": [PROBE],
+    });
+    assert_eq!(read, expected);
+}
+
+#[tokio::test]
+async fn messages_are_put_in_put_right_and_taken_out() {
+    let body = "const slip = await state.injectMessage({ role: 'user', content: 'a slip' });
+        const note = await state.injectMessage({ role: 'system', content: 'draft', metadata: { by: 'probe' } });
+        await state.updateMessage(note.id, { content: 'final' });
+        const first = (await state.getMessages())[0];
+        await state.updateMessage(first.id, { content: 'go on' });
+        return [await state.deleteMessage(slip.id), await state.deleteMessage(slip.id),
+            (await state.getMessage(note.id)).content, (await state.getMessage(note.id)).seq,
+            await state.getMessage(slip.id)].join();";
+    let stage = stage(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(result(&stage, thread).await.content, "true,false,final,,");
+    let state = stage.runtime.state(thread).await.unwrap().unwrap();
+    let said: Vec<_> = state.transcript.iter().map(|m| (m.role, m.content.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (Role::User, "go on"),
+            (Role::Assistant, ""),
+            (Role::System, "final"),
+            (Role::Tool, "true,false,final,,"),
+            (Role::Assistant, "over")
+        ]
+    );
+    let asked = stage.asked("boss");
+    assert_eq!(asked[1].texts("user"), ["go on"], "the model reads the new words");
+}
+
+#[tokio::test]
+async fn files_are_written_read_moved_and_found() {
+    check(&[
+        ("await state.writeFile('/a.txt', 'hi'); return await state.readFile('/a.txt');", "hi"),
+        ("return String(await state.readFile('/nope'));", "null"),
+        (
+            "await state.writeFile('/b.bin', new Uint8Array([0, 255])); const b = await state.readFile('/b.bin');
+             return [b instanceof Uint8Array, b[1], await state.readFile('/b.bin', 'base64')].join();",
+            "true,255,AP8=",
+        ),
+        (
+            "const f = await state.writeFile('/d/x.md', 'x'); const s = await state.statFile('/d');
+             return [f.path, f.name, f.mimeType, f.size, f.isDirectory, s.isDirectory, await state.statFile('/q')].join();",
+            "/d/x.md,x.md,text/markdown,1,false,true,",
+        ),
+        (
+            "for (const p of ['/a', '/d/x', '/d/e/y']) await state.writeFile(p, p);
+             const name = (f) => f.name; const at = async (p) => (await state.readdirFile(p)).map(name).join('+');
+             return [await at('/'), await at('/d'), await at('/nope')].join();",
+            "a+d,e+x,",
+        ),
+        (
+            "await state.writeFile('/d/x', '1'); await state.writeFile('/d/y', '2'); await state.moveFile('/d', '/e');
+             await state.renameFile('/e/x', '/z'); await state.unlinkFile('/e/y'); await state.mkdirFile('/m');
+             await state.rmdirFile('/m'); return [await state.readFile('/z'), (await state.getFileStats()).files].join();",
+            "1,1",
+        ),
+        (
+            "await state.writeFile('/d/x.md', 'one\\ntwo'); await state.writeFile('/y.txt', 'Two');
+             const f = (await state.findFiles('*.md')).map((f) => f.path);
+             const g = (await state.grepFiles('t.o', { ignoreCase: true })).map((g) => g.path + g.line + g.content);
+             return [...f, ...g].join();",
+            "/d/x.md,/d/x.md2two,/y.txt1Two",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_tool_may_not_do_with_files_is_thrown_at_it() {
+    for (body, why) in [
+        ("await state.writeFile('/../a', '');", "not a path of a file"),
+        ("await state.writeFile('/a//b', '');", "not a path of a file"),
+        ("await state.writeFile('/a', ''); await state.writeFile('/a/b', '');", "is a file, not a folder"),
+        ("await state.writeFile('/a/b', ''); await state.writeFile('/a', '');", "is a folder"),
+        ("await state.unlinkFile('/a');", "there is no file `/a`"),
+        ("await state.moveFile('/a', '/b');", "there is no file `/a`"),
+        ("await state.writeFile('/a/b', ''); await state.rmdirFile('/a');", "is not empty"),
+        ("await state.grepFiles('(');", "is not a pattern"),
+    ] {
+        let message = probe(body).await;
+        assert_eq!(message.tool_status, Some(ToolStatus::Error), "{body}");
+        assert!(message.content.contains(why), "{body}: {}", message.content);
+    }
+}
+
+#[tokio::test]
+async fn files_are_there_after_the_call_and_attachments_are_named_below_the_result() {
+    let body = "await state.writeFile('/report.md', '# R'); await state.writeFile('/draft.md', ''); await state.unlinkFile('/draft.md');
+        return { status: 'success', result: 'here', attachments: ['/report.md', { name: 'a b.png', mimeType: 'image/png', data: 'aGk=' }] };";
+    let stage = stage(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let files = stage.store.files(thread).await.unwrap();
+    let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths.len(), 2, "{paths:?}");
+    assert!(paths[0].starts_with("/attachments/a_b-") && paths[0].ends_with(".png"), "{paths:?}");
+    assert_eq!((paths[1], files[0].mime_type.as_str()), ("/report.md", "image/png"));
+    assert_eq!(stage.store.blob(files[0].digest).await.unwrap().as_deref(), Some(&b"hi"[..]));
+    let message = result(&stage, thread).await;
+    assert_eq!(message.content, format!("here\n\n/report.md\n{}", paths[0]));
+    let attached: Vec<_> = message.attachments.iter().map(|file| (file.path.as_str(), file.size)).collect();
+    assert_eq!(attached, [("/report.md", 3), (paths[0], 2)]);
+}
+
+#[tokio::test]
+async fn a_tool_calls_other_tools_inside_it() {
+    let inner = "await state.setValue('inner', args.count); if (args.count > 1) throw new Error('too much');
+        return `inner ${args.count}`;";
+    let body = "await state.setValue('outer', 1);
+        const good = await state.invokeTool('inner', { count: 1 });
+        const bad = await state.invokeTool('inner', { count: 2 });
+        const file = await state.invokeTool('read_file', { path: 'note.txt' });
+        let refused; try { await state.invokeTool('grep_files', { pattern: 'x' }); } catch (error) { refused = error.message; }
+        return [good.status, good.result, bad.status, bad.error.split('\\n')[0], file.result, refused,
+            await state.getValue('inner')].join('|');";
+    let mut stage = stage(body).await;
+    stage.team = team(vec![user_of("boss", &[PROBE])], &[(PROBE, body), ("inner", inner)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(
+        result(&stage, thread).await.content,
+        "success|inner 1|error|`inner` failed: too much|the note|there is no tool `grep_files` that could be called here|1"
+    );
+    assert_eq!(stage.texts(thread, Role::Tool).await.len(), 1, "a call inside a call is no message");
+    let values = stage.runtime.state(thread).await.unwrap().unwrap().values;
+    assert_eq!(json!(values), json!({"inner": 1, "outer": 1}));
+}
+
+#[tokio::test]
+async fn tools_that_call_each_other_have_a_limit() {
+    let body = "const back = await state.invokeTool('probe', {}); return back.error ?? back.result;";
+    assert!(probe(body).await.content.contains("at most 4 deep"));
+}
+
+#[tokio::test]
+async fn a_queued_tool_runs_behind_the_others_and_its_result_is_a_message() {
+    let body = "if (args.count) { state.queueTool('read_file', { path: 'note.txt' }); state.queueTool('probe', {}); return 'first'; }
+        return 'second';";
+    let stage = stage(body).await;
+    let (thread, run) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await, ["first", "the note", "second"]);
+    assert_eq!(stage.asked("boss").len(), 2, "the model is asked when all of them have ended");
+    assert_eq!(stage.store.run(&run).await.unwrap().unwrap().result.as_deref(), Some("over"));
+}
+
+#[tokio::test]
+async fn what_is_emitted_is_durable() {
+    let stage = stage("state.emit('progress', { done: 1 }); return 'ok';").await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
+    let emitted = journal.iter().find_map(|stored| match &stored.event {
+        entourage_model::Event::Emitted { name, data } => Some((name.clone(), data.clone())),
+        _ => None,
+    });
+    assert_eq!(emitted, Some(("progress".to_owned(), json!({"done": 1}))));
+}
+
+#[tokio::test]
+async fn a_tool_that_ends_the_session_gives_its_result() {
+    for (body, status, expected) in [
+        ("await state.stopSession({ result: 'enough' });", ThreadStatus::Idle, Some("enough")),
+        ("await state.stopSession();", ThreadStatus::Idle, Some("Session stopped.")),
+        ("await state.stopSession({ result: { a: 1 } });", ThreadStatus::Idle, Some("{\n  \"a\": 1\n}")),
+        ("await state.stopSession({ result: 'no', status: 'error' });", ThreadStatus::Failed, None),
+    ] {
+        let stage = stage(body).await;
+        let (thread, run) = stage.create("boss", "go").await;
+        assert_eq!(stage.settle(thread).await.status, status, "{body}");
+        assert_eq!(stage.store.run(&run).await.unwrap().unwrap().result.as_deref(), expected, "{body}");
+        assert_eq!(stage.asked("boss").len(), 1, "nobody is asked again");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_can_terminate_its_thread() {
+    let stage = stage("await state.terminate(); return String(typeof state.terminated);").await;
+    let (thread, _) = stage.create("boss", "go").await;
+    assert_eq!(stage.settle(thread).await.status, ThreadStatus::Terminated);
+    assert_eq!(result(&stage, thread).await.content, "number");
+}
+
+#[tokio::test]
+async fn a_message_to_itself_is_worked_on_next() {
+    let body = "await state.queueMessage({ role: 'user', content: 'and this' }); return 'queued';";
+    let stage = stage(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::User).await, ["go", "and this"]);
+}
