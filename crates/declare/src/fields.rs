@@ -5,6 +5,7 @@ use crate::faults::{Faults, quoted};
 use crate::tree::{At, Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Whoever reads asks for every field that it knows, then calls [`Fields::finish`]. A field that was reported reads as
 /// absent, so that the rest is still looked at.
@@ -92,6 +93,13 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A whole number, of either sign.
+    pub(crate) fn integer(&mut self, key: &'static str) -> Option<i64> {
+        let node = self.node(key)?;
+        let Tree::Number(number) = &node.tree else { return self.wrong(key, "a whole number", node) };
+        number.as_i64().or_else(|| self.wrong(key, "a whole number", node))
+    }
+
     /// One of a few words, each standing for something.
     pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&str, T)]) -> Option<T> {
         let node = self.node(key)?;
@@ -111,6 +119,53 @@ impl<'a> Fields<'a> {
         Some(items)
     }
 
+    /// An array of strings. Absent if any item is none.
+    pub(crate) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
+        let items = self.list(key)?;
+        let texts = items.iter().enumerate().map(|(index, item)| match &item.tree {
+            Tree::Text(text) => Some(text.clone()),
+            _ => self.wrong(&format!("{key}[{index}]"), "a string", item),
+        });
+        texts.collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// An object whose values are strings. Absent if any value is none.
+    pub(crate) fn text_map(&mut self, key: &'static str) -> Option<BTreeMap<String, String>> {
+        let node = self.node(key)?;
+        let Tree::Object(entries) = &node.tree else {
+            return self.wrong(key, "an object whose values are strings", node);
+        };
+        let texts = entries.iter().map(|(name, item)| match &item.tree {
+            Tree::Text(text) => Some((name.clone(), text.clone())),
+            _ => self.wrong(&format!("{key}.{name}"), "a string", item),
+        });
+        texts.collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// An array of names, each with its place. Items that are none are reported and left out.
+    pub(crate) fn names(&mut self, key: &'static str) -> Vec<At<Name>> {
+        let items = self.list(key).unwrap_or_default();
+        let name = |(index, item)| self.name_of(&format!("{key}[{index}]"), item);
+        items.iter().enumerate().filter_map(name).collect()
+    }
+
+    /// An object of any content.
+    pub(crate) fn object(&mut self, key: &'static str) -> Option<Map<String, Value>> {
+        let node = self.node(key)?;
+        let Tree::Object(entries) = &node.tree else { return self.wrong(key, "an object", node) };
+        Some(entries.iter().map(|(name, value)| (name.clone(), value.value())).collect())
+    }
+
+    /// The spot of a field; absent if the field is. It counts as asked for.
+    pub(crate) fn spot(&mut self, key: &'static str) -> Option<Spot> {
+        self.node(key).map(|node| node.spot)
+    }
+
+    /// How people are told about one of these fields.
+    pub(crate) fn path(&self, key: &str) -> String {
+        format!("{}{key}", self.prefix)
+    }
+
     fn missing<T>(&mut self, key: &str) -> Option<T> {
         let report = Report::error("D005", format!("`{}{key}` is missing", self.prefix));
         self.faults.push(self.spot, report.hint(format!("add `{key}`")));
@@ -123,8 +178,22 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// A field as people are told of it.
+    pub(crate) fn named(&self, key: &str) -> String {
+        quoted(&format!("{}{key}", self.prefix))
+    }
+
     pub(crate) fn report(&mut self, node: &Node, report: Report) {
-        self.faults.push(node.spot, report);
+        self.report_at(node.spot, report);
+    }
+
+    pub(crate) fn report_at(&mut self, spot: Spot, report: Report) {
+        self.faults.push(spot, report);
+    }
+
+    /// Says something of the object as a whole.
+    pub(crate) fn report_here(&mut self, report: Report) {
+        self.faults.push(self.spot, report);
     }
 
     /// Keeps a known field as it is: it has no place in the canonical agent yet.
@@ -137,6 +206,8 @@ impl<'a> Fields<'a> {
     fn compare(&mut self, path: &str, shape: Shape, node: &Node) {
         let expected = match (shape, &node.tree) {
             (Shape::Any, _) | (Shape::Text, Tree::Text(_)) | (Shape::Flag, Tree::Flag(_)) => return,
+            (Shape::Amount, Tree::Number(number)) if number.as_f64().is_some_and(|number| number >= 0.0) => return,
+            (Shape::Map, Tree::Object(_)) => return,
             (Shape::Texts, Tree::List(items)) => {
                 for (index, item) in items.iter().enumerate() {
                     self.compare(&format!("{path}[{index}]"), Shape::Text, item);
@@ -149,7 +220,9 @@ impl<'a> Fields<'a> {
                 }
                 return;
             }
+            (Shape::Map, _) => "an object",
             (Shape::Text, _) => "a string",
+            (Shape::Amount, _) => "a number that is not negative",
             (Shape::Flag, _) => "`true` or `false`",
             (Shape::Texts, _) => "an array of strings",
             (Shape::TextMap, _) => "an object whose values are strings",
@@ -186,12 +259,15 @@ pub(crate) enum Shape {
     Any,
     Text,
     Flag,
+    Amount,
     Texts,
     TextMap,
+    Map,
 }
 
 fn wrong(subject: &str, expected: &str, node: &Node) -> Report {
     Report::error("D006", format!("{subject} must be {expected}, not {}", node.describe()))
+        .hint(format!("write {expected}"))
 }
 
 fn alternatives<T>(choices: &[(&str, T)]) -> String {

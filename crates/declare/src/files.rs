@@ -1,20 +1,38 @@
 //! The project's files, as far as declarations need them.
 
+use crate::faults::quoted;
+use crate::tree::Spot;
 use entourage_model::{Place, Report};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// A larger declaration is refused.
 pub const FILE_BYTES_MAX: usize = 8 << 20;
 
 /// A reader confined to one project. Paths are relative to it and separated by `/`.
-pub trait Files {
+pub trait Files: Sync {
     /// The names of the regular files directly in a folder, sorted. A missing folder is an empty one.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Everything that lies directly in a folder, sorted by name, links as links. A missing folder is an empty one.
+    fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>>;
+
+    /// What lies at a path; a link is not followed. Nothing is [`io::ErrorKind::NotFound`].
+    fn kind(&self, path: &str) -> io::Result<Kind>;
 
     /// The whole file; a missing one is [`io::ErrorKind::NotFound`]. Whoever reads may stop after
     /// [`FILE_BYTES_MAX`] bytes and one more: that is enough to see that the file is too large.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    File,
+    Folder,
+    Link,
+    /// A pipe, a device or a socket.
+    Other,
 }
 
 /// Files that exist in memory only.
@@ -31,13 +49,107 @@ impl<P: Into<String>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {
 
 impl Files for MemoryFiles {
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let inside = |path: &String| path.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
-        Ok(self.files.keys().filter_map(inside).filter(|name| !name.contains('/')).collect())
+        let files = self.entries(folder)?.into_iter().filter(|(_, kind)| *kind == Kind::File);
+        Ok(files.map(|(name, _)| name).collect())
+    }
+
+    fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {
+        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let inside = self.files.keys().filter_map(|path| path.strip_prefix(&start));
+        let entry = |rest: &str| match rest.split_once('/') {
+            Some((name, _)) => (name.to_owned(), Kind::Folder),
+            None => (rest.to_owned(), Kind::File),
+        };
+        Ok(inside.map(entry).collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    fn kind(&self, path: &str) -> io::Result<Kind> {
+        let is_folder = self.files.keys().any(|file| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
+        match self.files.contains_key(path) {
+            true => Ok(Kind::File),
+            false if is_folder => Ok(Kind::Folder),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+/// How deep folders of declarations are looked into.
+const FOLDERS_DEEP_MAX: usize = 8;
+
+/// How many of them: a larger tree is no folder of declarations.
+const FOLDERS_MAX: usize = 1_000;
+
+/// The names of a folder's Markdown files, sorted. Hidden files are not declarations: editors and file systems leave
+/// them about.
+pub(crate) fn markdown_in(files: &dyn Files, folder: &str, shown: &str, reports: &mut Vec<Report>) -> Vec<String> {
+    let names = files.list(folder).unwrap_or_else(|fault| {
+        reports.push(unreadable(shown, &fault));
+        Vec::new()
+    });
+    reports.extend(passed_over(files, folder, shown, &names));
+    names.into_iter().filter(|name| name.ends_with(".md") && !name.starts_with('.')).collect()
+}
+
+/// What was meant to declare something and cannot: a link to nowhere or out of the project, which is not followed, and
+/// a file that leaves its agent without a name.
+fn passed_over(files: &dyn Files, folder: &str, shown: &str, listed: &[String]) -> Vec<Report> {
+    // What cannot be listed is reported already.
+    let entries = files.entries(folder).unwrap_or_default();
+    let passed_over = entries.into_iter().filter_map(|(name, kind)| {
+        let path = if shown.is_empty() { name.clone() } else { format!("{shown}/{name}") };
+        let is_lost = kind == Kind::Link && name.ends_with(".md") && !listed.contains(&name);
+        let (what, hint) = match name.as_str() {
+            ".md" => (
+                format!("{} is ignored: an agent is called as its file, and that is no name", quoted(&path)),
+                "rename the file",
+            ),
+            _ if is_lost && !name.starts_with('.') => (
+                format!("{} is ignored: it is a link that leads to no file of the project", quoted(&path)),
+                "put the file itself there",
+            ),
+            _ => return None,
+        };
+        Some(Report::warning("D082", what).at(start(&path)).hint(hint))
+    });
+    passed_over.collect()
+}
+
+/// A Markdown file's name without its ending.
+pub(crate) fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// The paths of the Markdown files beneath a folder, sorted. Hidden folders and linked ones are not entered.
+pub(crate) fn markdown_beneath(files: &dyn Files, folder: &str, reports: &mut Vec<Report>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![(folder.to_owned(), 1)];
+    let mut entered = 0;
+    let mut left_out = None;
+    while let Some((folder, depth)) = open.pop() {
+        if depth > FOLDERS_DEEP_MAX || entered >= FOLDERS_MAX {
+            left_out.get_or_insert(folder);
+            continue;
+        }
+        entered += 1;
+        let inside = markdown_in(files, &folder, &folder, reports);
+        found.extend(inside.into_iter().map(|name| format!("{folder}/{name}")));
+        // What cannot be listed is reported already.
+        let folders = files.entries(&folder).unwrap_or_default().into_iter().filter(|(_, kind)| *kind == Kind::Folder);
+        let folders = folders.filter(|(name, _)| !name.starts_with('.'));
+        open.extend(folders.map(|(name, _)| (format!("{folder}/{name}"), depth + 1)));
+    }
+    if let Some(folder) = left_out {
+        let what = format!("`{folder}` is not looked into, and perhaps others: there are too many folders");
+        let hint = format!("declarations may lie {FOLDERS_DEEP_MAX} folders deep, in at most {FOLDERS_MAX} folders");
+        reports.push(Report::warning("D080", what).at(Place::file(folder)).hint(hint));
+    }
+    found.sort();
+    found
 }
 
 /// The text of a declaration, without the mark that some editors put before it. Absent: there is no such file.
@@ -49,16 +161,20 @@ pub(crate) fn text(files: &dyn Files, path: &str) -> Result<Option<String>, Repo
     };
     if bytes.len() > FILE_BYTES_MAX {
         let what = format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20);
-        return Err(Report::error("D002", what)
-            .at(Place::file(path))
-            .hint("split it, or move what is not a declaration"));
+        return Err(Report::error("D002", what).at(start(path)).hint("split it, or move what is not a declaration"));
     }
     let text = String::from_utf8(bytes).map_err(|fault| not_utf8(path, fault))?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
 
 pub(crate) fn unreadable(path: &str, fault: &io::Error) -> Report {
-    Report::error("D001", format!("`{path}` cannot be read: {fault}")).at(Place::file(path))
+    let report = Report::error("D001", format!("`{path}` cannot be read: {fault}")).at(start(path));
+    report.hint("check that it is there and that you may read it")
+}
+
+/// The place of what concerns a file as a whole.
+pub(crate) fn start(path: &str) -> Place {
+    Place::at(path, Spot::START.line, Spot::START.column)
 }
 
 fn not_utf8(path: &str, fault: std::string::FromUtf8Error) -> Report {

@@ -5,6 +5,7 @@
 
 use crate::faults::quoted;
 use crate::tree::{Cursor, Node, Spot, Tree};
+use entourage_model::Report;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
@@ -14,10 +15,10 @@ use serde_json::Number;
 use std::collections::BTreeSet;
 
 /// Agents are stored and read again as JSON, where `serde_json` ends at 128; there they lie within other objects.
-const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 /// No declaration comes near; it bounds what a hostile file costs.
-const VALUES_MAX: usize = 100_000;
+pub(crate) const VALUES_MAX: usize = 100_000;
 
 /// Why a text is not a declaration in JSON.
 #[derive(Debug)]
@@ -26,9 +27,27 @@ pub(crate) struct Fault {
     pub(crate) what: String,
 }
 
+impl Fault {
+    pub(crate) fn report(&self) -> Report {
+        let hint =
+            if self.what.ends_with("twice") { "remove one of the two" } else { "mend the text at the place shown" };
+        Report::error("D004", format!("this is not valid JSON: {}", self.what)).hint(hint)
+    }
+}
+
 pub(crate) fn parse(text: &str) -> Result<Node, Fault> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|fault| refused(text, &fault))?;
-    let parsed = locate(text).map_err(|fault| unlocated(text, &fault))?;
+    build(text, locate(text).map_err(|fault| unlocated(text, &fault))?)
+}
+
+/// JSON in which comments and a comma after the last item are fine, as some harnesses write it.
+pub(crate) fn parse_with_comments(text: &str) -> Result<Node, Fault> {
+    let options = ParseOptions { allow_comments: true, allow_trailing_commas: true, ..STRICT };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    build(text, parsed.map_err(|fault| unlocated(text, &fault))?)
+}
+
+fn build(text: &str, parsed: ParseResult<'_>) -> Result<Node, Fault> {
     let mut builder = Builder { cursor: Cursor::new(text), values: 0 };
     match parsed.value {
         Some(value) => {

@@ -1,71 +1,61 @@
 //! The built-in agent `lead`: whoever declares no agent to talk to talks to it.
 
+use crate::check::Toolkit;
+use crate::faults::quoted;
 use crate::files::{self, Files};
-use crate::tools::Tools;
-use entourage_model::{Agent, ChildEntry, Kind, Name, Prompt, Report, SideConfig, Source, Team, ToolChoice, ToolEntry};
-use serde_json::Map;
+use crate::format::Format;
+use crate::tools::can_be_called;
+use entourage_model::{Agent, ChildEntry, Kind, Name, Place, Prompt, Report, Source, Team, ToolEntry};
+use std::collections::BTreeSet;
 
 pub(crate) const NAME: &str = "lead";
 
 /// What a project says to whoever works on it.
 const INSTRUCTIONS_FILE: &str = "AGENTS.md";
 
+const DESCRIPTION: &str = "Leads the work in this project; comes with entourage.";
+
 const INSTRUCTIONS: &str = "\
 You lead the work in this project. Do what you are asked: look before you change anything, use your tools rather than \
 guess, and say plainly what you did and what you could not do. Where an agent among your tools fits a piece of the \
 work, give it that piece with everything it needs to know: it sees nothing else of this conversation.";
 
-/// Has every tool, and every exposed agent as a child that it waits for.
-pub(crate) fn lead(files: &dyn Files, tools: &dyn Tools, team: &Team, reports: &mut Vec<Report>) -> Agent {
-    let own = tools.names().into_iter().map(ToolEntry::Tool);
-    let children = team.agents.values().filter(|agent| agent.expose_as_tool && agent.kind == Kind::DualAi);
-    let prompt = Prompt {
-        name: Name::from(NAME),
-        instructions: instructions(files, reports).into(),
-        model: None,
-        fallbacks: Vec::new(),
-        include_chat: true,
-        include_past_tools: true,
-        parallel_tool_calls: None,
-        tool_choice: ToolChoice::Auto,
-        required_schema: None,
-        reasoning: None,
-        tools: own.chain(children.map(|agent| ToolEntry::Child(child(agent)))).collect(),
-    };
-    Agent {
-        name: Name::from(NAME),
-        kind: Kind::AiHuman,
-        title: None,
-        description: "Leads the work in this project; comes with entourage.".to_owned(),
-        side_a: SideConfig {
-            prompt,
-            label: None,
-            stop_on_response: true,
-            stop_tool: None,
-            stop_tool_response_property: None,
-            steps_max: None,
-            session_stop: None,
-            session_fail: None,
-            session_status: None,
-        },
-        side_b: None,
-        session_turns_max: None,
-        expose_as_tool: false,
-        tool_description: None,
-        source: Source { format: "built-in".to_owned(), file: None },
-        extra: Map::new(),
-    }
+/// Has every tool, and as children that it waits for every exposed agent and those that are `offered`.
+pub(crate) fn lead(
+    files: &dyn Files,
+    kit: Toolkit<'_>,
+    team: &Team,
+    offered: &BTreeSet<Name>,
+    reports: &mut Vec<Report>,
+) -> Agent {
+    let own = kit.names().into_iter().map(ToolEntry::Tool);
+    let is_exposed = |agent: &Agent| agent.expose_as_tool && agent.kind == Kind::DualAi;
+    let children = team.agents.values().filter(|agent| is_exposed(agent) || offered.contains(&agent.name));
+    let children = children.filter(|agent| is_possible(agent, kit, reports));
+    let children: Vec<_> = children.map(|agent| ToolEntry::Child(ChildEntry::blocking(agent.name.clone()))).collect();
+    let mut prompt = Prompt::new(Name::from(NAME), instructions(files, reports));
+    prompt.tools = own.chain(children).collect();
+    let source = Source { format: Format::StandardAgents.name().to_owned(), file: None };
+    Agent::one_sided(Name::from(NAME), DESCRIPTION, prompt, source)
 }
 
-fn child(agent: &Agent) -> ChildEntry {
-    ChildEntry {
-        agent: agent.name.clone(),
-        blocking: true,
-        message_property: None,
-        attachments_property: None,
-        name_property: None,
-        resumable: None,
-    }
+/// A child is called by its name. One that had to give its name to another, as `format/name`, cannot be called, and
+/// whoever wrote it was told of the clash.
+fn is_possible(agent: &Agent, kit: Toolkit<'_>, reports: &mut Vec<Report>) -> bool {
+    let name = agent.name.as_str();
+    let reason = match () {
+        () if name.strip_prefix(&agent.source.format).is_some_and(|rest| rest.starts_with('/')) => return false,
+        () if !can_be_called(name) => "no tool can have this name",
+        () if kit.has(&agent.name) => "a tool has this name",
+        () => return true,
+    };
+    let report = Report::warning("D099", format!("`lead` cannot start agent {}: {reason}", quoted(name)));
+    let report = report.hint("give it another name, of letters of a to z, digits, `_` and `-`");
+    reports.push(match &agent.source.file {
+        Some(file) => report.at(Place::at(file, 1, 1)),
+        None => report,
+    });
+    false
 }
 
 fn instructions(files: &dyn Files, reports: &mut Vec<Report>) -> String {

@@ -8,18 +8,36 @@ mod tools;
 
 mod load;
 
+mod format;
+
 mod faults;
 mod tree;
 
 mod fields;
+mod front;
 mod json;
+mod toml;
+mod typescript;
+mod yaml;
 
 mod draft;
+mod solo;
 mod standard_agents;
+
+mod agentscope;
+mod builtin;
+mod dex;
+mod harness;
+mod settings;
+mod stax;
 
 mod check;
 mod lead;
 
-pub use files::{FILE_BYTES_MAX, Files, MemoryFiles};
-pub use load::{Loaded, load};
+mod exchange;
+
+pub use exchange::{Imported, ImportedAgent, Loss, Written, declared_as, declared_in, export, import, import_beside};
+pub use files::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
+pub use format::Format;
+pub use load::{Loaded, Project, Wishes, load};
 pub use tools::Tools;

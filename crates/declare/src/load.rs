@@ -1,8 +1,14 @@
 //! A project's declarations in, its team and the reports about them out.
 
-use crate::check::check;
-use crate::{Files, Tools, lead, standard_agents};
-use entourage_model::{Report, Team};
+use crate::check::{Solitary, Stage, Toolkit, cast, check, check_solo, is_offered};
+use crate::draft::Declared;
+use crate::faults::{did_you_mean, quoted};
+use crate::solo::Solo;
+use crate::stax::{self, Stax};
+use crate::{Files, Tools, agentscope, builtin, dex, harness, lead, settings, standard_agents};
+use entourage_model::{Agent, Dialect, Kind, Name, Place, Report, Secret, Team};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 /// What a project declares.
@@ -10,22 +16,172 @@ use std::sync::Arc;
 pub struct Loaded {
     /// Agents without an error, and `lead`. Every prompt, tool and child that they name exists.
     pub team: Team,
+    /// Whom people talk to when they name nobody: `lead`, or the primary agent of stax, which may be broken.
+    pub primary: Name,
+    /// Header values that settings files write out, by agent and header. They are to be in no other file, so that the
+    /// agents themselves, which are stored, do not hold them.
+    pub headers: BTreeMap<Name, BTreeMap<String, Secret>>,
     /// By file, then line.
     pub reports: Vec<Report>,
 }
 
-/// Reads and checks everything that the project declares. A broken file never stops the others.
-pub fn load(files: &dyn Files, known_tools: &dyn Tools) -> Loaded {
-    let drafts = standard_agents::read(files);
-    let has_lead = drafts.declares_agent(lead::NAME);
-    let checked = check(drafts, known_tools);
-    let mut team = Team::default();
-    team.agents.extend(checked.agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))));
-    let mut reports = checked.reports;
-    if !has_lead {
-        let lead = lead::lead(files, known_tools, &team, &mut reports);
-        team.agents.insert(lead.name.clone(), Arc::new(lead));
+/// Where a project's declarations are looked for, and what they may name.
+#[derive(Clone, Copy)]
+pub struct Project<'a> {
+    pub files: &'a dyn Files,
+    /// The user's home folder, for what holds in every project; shown as `~/…`.
+    pub home: Option<&'a dyn Files>,
+    /// Further folders with dex profiles, in the order in which they count, as people know them.
+    pub profile_folders: &'a [(String, &'a dyn Files)],
+    pub settings: &'a Wishes,
+    pub tools: &'a dyn Tools,
+    pub memory: &'a dyn entourage_script::Memory,
+}
+
+/// What the settings say about declarations.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// How `lead` drives children.
+    pub dialects: Vec<Dialect>,
+    /// The same for agents by their names.
+    pub agent_dialects: BTreeMap<String, Vec<Dialect>>,
+    /// Whether the built-in `general-purpose` is there.
+    pub general_purpose: bool,
+    /// The settings files, the user's before the project's: name and text. Their `[subagents.<id>]` are declarations.
+    pub files: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Project<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Project").field("settings", self.settings).finish_non_exhaustive()
     }
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            dialects: vec![Dialect::AgentScope],
+            agent_dialects: BTreeMap::new(),
+            general_purpose: true,
+            files: Vec::new(),
+        }
+    }
+}
+
+/// Reads and checks everything that the project declares. A broken file never stops the others.
+pub fn load(project: &Project<'_>) -> Loaded {
+    let Project { files, settings: wishes, tools: known, .. } = *project;
+    let mut reports = Vec::new();
+    let settled = settings::read(wishes);
+    let drafts = standard_agents::read(files, project.memory);
+    let stax = stax::read(files, project.memory);
+    let stax_primary = stax.as_ref().map(|stax| stax.primary.name.value.clone());
+    let solos = read_solos(project, settled.subagents, stax, &mut reports);
+    let ids = drafts.agents.iter().map(|declared| &declared.name).chain(solos.iter().map(|declared| &declared.name));
+    let ids: BTreeSet<Name> = ids.map(|name| name.value.clone()).collect();
+    let has_lead = stax_primary.is_some() || drafts.declares_agent(lead::NAME);
+    let mut team = Team::default();
+    let checked = check(drafts, known);
+    team.agents.extend(checked.agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))));
+    team.tools.extend(checked.tools.into_iter().map(|(name, tool)| (name, Arc::new(tool))));
+    team.hooks.extend(checked.hooks.into_iter().map(|(name, hook)| (name, Arc::new(hook))));
+    team.prompts.extend(checked.prompts.into_iter().map(|(name, prompt)| (name, Arc::new(prompt))));
+    reports.extend(checked.reports);
+    let joined = join(&mut team, &solos, known, !has_lead, &mut reports);
+    if !has_lead {
+        let kit = Toolkit { known, own: &team.tools };
+        let lead = lead::lead(files, kit, &team, &joined.offered, &mut reports);
+        team.agents.insert(lead.name.clone(), Arc::new(Agent { dialects: wishes.dialects.clone(), ..lead }));
+    }
+    give_dialects(&mut team, wishes, &settled.agents, &ids, &mut reports);
+    reports.extend(solos.into_iter().flat_map(|declared| declared.faults.reports));
     reports.sort_by(|a, b| (&a.place, a.code, &a.what).cmp(&(&b.place, b.code, &b.what)));
-    Loaded { team, reports }
+    // A broken module is found by everybody who imports it.
+    reports.dedup();
+    let primary = stax_primary.unwrap_or_else(|| Name::from(lead::NAME));
+    Loaded { team, primary, headers: joined.headers, reports }
+}
+
+/// The declarations with one side, in the order in which they count. Markdown files that stax names are its own.
+fn read_solos(
+    project: &Project<'_>,
+    settled: Vec<Declared<Solo>>,
+    stax: Option<Stax>,
+    reports: &mut Vec<Report>,
+) -> Vec<Declared<Solo>> {
+    let mut solos = builtin::profiles();
+    solos.extend(project.settings.general_purpose.then(builtin::general_purpose));
+    solos.extend(settled);
+    solos.extend(dex::read(project, reports));
+    let claimed = stax.as_ref().map(|stax| stax.claimed.clone()).unwrap_or_default();
+    solos.extend(agentscope::read(project.files, &claimed, reports));
+    solos.extend(harness::read(project.files, reports));
+    solos.extend(stax.into_iter().flat_map(|stax| stax.subagents.into_iter().chain([stax.primary])));
+    solos
+}
+
+/// What came with the agents that have one side.
+#[derive(Debug, Default)]
+struct Joined {
+    /// Those that `lead` may start.
+    offered: BTreeSet<Name>,
+    headers: BTreeMap<Name, BTreeMap<String, Secret>>,
+}
+
+/// Brings the agents with one side into the team.
+fn join(
+    team: &mut Team,
+    solos: &[Declared<Solo>],
+    known: &dyn Tools,
+    keeps_lead: bool,
+    reports: &mut Vec<Report>,
+) -> Joined {
+    let owner = |agent: &Agent| agent.source.file.as_ref().map_or_else(String::new, |file| format!("`{file}`"));
+    let mut taken: BTreeMap<_, _> = team.agents.iter().map(|(name, agent)| (name.clone(), owner(agent))).collect();
+    if keeps_lead {
+        taken.insert(Name::from(lead::NAME), "entourage itself".to_owned());
+    }
+    let cast = cast(solos, &taken, reports);
+    let children = team.agents.values().filter(|agent| agent.kind == Kind::DualAi);
+    let broken = solos.iter().filter(|declared| declared.faults.has_error());
+    let stage = Stage {
+        toolkit: Toolkit { known, own: &team.tools },
+        cast: &cast,
+        children: children.map(|agent| agent.name.clone()).collect(),
+        broken: broken.map(|declared| &declared.name.value).collect(),
+    };
+    let mut joined = Joined::default();
+    let mut agents = Vec::new();
+    for (name, role) in &cast {
+        let Solitary { agent, headers } = check_solo(name, role, &stage, reports);
+        joined.offered.extend(Some(name.clone()).filter(|_| is_offered(role.solo)));
+        joined.headers.extend((!headers.is_empty()).then(|| (name.clone(), headers)));
+        agents.push((name.clone(), Arc::new(agent)));
+    }
+    team.agents.extend(agents);
+    joined
+}
+
+/// An agent's own dialects, as the settings name them. `ids` are those of all declarations, broken or not.
+fn give_dialects(
+    team: &mut Team,
+    wishes: &Wishes,
+    places: &BTreeMap<String, Place>,
+    ids: &BTreeSet<Name>,
+    reports: &mut Vec<Report>,
+) {
+    for (name, dialects) in &wishes.agent_dialects {
+        if let Some(agent) = team.agents.get_mut(name.as_str()) {
+            Arc::make_mut(agent).dialects.clone_from(dialects);
+        }
+    }
+    let named: BTreeSet<_> = wishes.agent_dialects.keys().chain(places.keys()).collect();
+    for name in named {
+        if team.agents.contains_key(name.as_str()) || ids.contains(name.as_str()) {
+            continue;
+        }
+        let what = format!("the settings speak of agent {}, which is not declared", quoted(name));
+        let hint = did_you_mean(name, team.agents.keys().map(Name::as_str));
+        reports.push(Report { hint, place: places.get(name).cloned(), ..Report::warning("D098", what) });
+    }
 }

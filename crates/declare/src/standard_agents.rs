@@ -1,66 +1,136 @@
-//! Standard Agents: `agents/agents/*.json` and `agents/prompts/*.json`, one definition a file, as of 0.1.0.
+//! Standard Agents: one definition a file, in TypeScript or JSON, in the shape of 0.1.0 or 0.2.0.
+//!
+//! A definition of either shape is read by the same code. What only one of them has is taken where it can mean but one
+//! thing; what would mean something else in the other is reported.
 
 mod agent;
+mod child;
+mod hook;
+mod model;
+mod part;
 mod prompt;
+mod relationship;
+mod side;
+mod tool;
 mod tool_entry;
+mod variable;
 
-use crate::draft::{Declared, Drafts};
+use crate::draft::{AgentDraft, Declared, Drafts, HookDraft, ModelDraft, PromptDraft, ToolDraft};
 use crate::faults::Faults;
 use crate::fields::Fields;
 use crate::files::{self, Files};
-use crate::json;
 use crate::tree::{At, Node, Spot};
-use entourage_model::{Name, Report};
+use crate::{json, typescript};
+use entourage_model::{Name, Program, Report};
+use entourage_script::Memory;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-const FORMAT: &str = "standard-agents";
+/// How many definitions are evaluated at once: one that never ends holds up few others.
+const AT_ONCE: usize = 8;
 
-pub(crate) fn read(files: &dyn Files) -> Drafts {
-    let mut reports = Vec::new();
-    let agents = read_folder(files, "agents/agents", agent::read, &mut reports);
-    let prompts = read_folder(files, "agents/prompts", prompt::read, &mut reports);
-    Drafts { agents, prompts, reports }
+pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Drafts {
+    let mut reader = Reader { files, memory, reports: Vec::new() };
+    Drafts {
+        agents: reader.folder::<AgentDraft>(),
+        prompts: reader.folder::<PromptDraft>(),
+        tools: reader.folder::<ToolDraft>(),
+        models: reader.folder::<ModelDraft>(),
+        hooks: reader.folder::<HookDraft>(),
+        reports: reader.reports,
+    }
 }
 
-/// Hidden files are not declarations: editors and file systems leave them about.
-fn read_folder<D>(
-    files: &dyn Files,
-    folder: &str,
-    read: fn(Fields<'_>) -> D,
-    reports: &mut Vec<Report>,
-) -> Vec<Declared<D>> {
-    let names = files.list(folder).unwrap_or_else(|fault| {
-        reports.push(files::unreadable(folder, &fault));
-        Vec::new()
-    });
-    let stems = names.iter().filter_map(|name| name.strip_suffix(".json")).filter(|stem| !stem.starts_with('.'));
-    stems.filter_map(|stem| read_file(files, folder, stem, read)).collect()
+/// One kind of definition.
+trait Definition: Sized {
+    /// Its files lie directly in here: what lies deeper belongs to them, and declares nothing.
+    const FOLDER: &'static str;
+    const NAMED: Named;
+
+    /// Reads all but the name. Only TypeScript brings `code`.
+    fn read(fields: Fields<'_>, code: Option<Arc<Program>>) -> Self;
 }
 
-/// Absent: the file went away after the folder was listed.
-fn read_file<D>(files: &dyn Files, folder: &str, stem: &str, read: fn(Fields<'_>) -> D) -> Option<Declared<D>> {
-    let path = format!("{folder}/{stem}.json");
-    let mut faults = Faults::new(&path);
-    let node = match files::text(files, &path) {
-        Ok(text) => parse(&text?, &mut faults),
-        Err(report) => {
-            faults.reports.push(report);
-            None
+/// Where a definition's name is.
+#[derive(Clone, Copy)]
+enum Named {
+    ByField(&'static str),
+    ByFile,
+}
+
+struct Reader<'a> {
+    files: &'a dyn Files,
+    memory: &'a dyn Memory,
+    reports: Vec<Report>,
+}
+
+impl Reader<'_> {
+    /// In the order of their names.
+    fn folder<D: Definition + Send>(&mut self) -> Vec<Declared<D>> {
+        let names = self.files.list(D::FOLDER).unwrap_or_else(|fault| {
+            self.reports.push(files::unreadable(D::FOLDER, &fault));
+            Vec::new()
+        });
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        let work = || {
+            while let Some((place, name)) = names.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Some(declared) = stem(name).and_then(|stem| self.file(name, stem)) {
+                    found.lock().unwrap_or_else(PoisonError::into_inner).insert(place, declared);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            (0..AT_ONCE.min(names.len())).for_each(|_| drop(scope.spawn(work)));
+        });
+        found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    /// Absent: the file went away after the folder was listed.
+    fn file<D: Definition>(&self, name: &str, stem: &str) -> Option<Declared<D>> {
+        let path = format!("{}/{name}", D::FOLDER);
+        let mut faults = Faults::new(&path);
+        let value = self.value(&path, &mut faults);
+        if value.is_none() && faults.reports.is_empty() {
+            return None;
         }
-    };
-    let named = node.as_ref().and_then(|node| {
-        let mut fields = Fields::of(node, "", &mut faults)?;
-        let name = fields.require_name("name")?;
-        Some((name, read(fields)))
-    });
-    let stem = At { value: Name::from(stem), spot: Spot::START };
-    let (name, draft) = named.map_or((stem, None), |(name, draft)| (name, Some(draft)));
-    Some(Declared { name, faults, draft })
+        let stem = |spot| At { value: Name::from(stem), spot };
+        let named = value.as_ref().and_then(|(node, code)| {
+            let mut fields = Fields::of(node, "", &mut faults)?;
+            let name = match D::NAMED {
+                Named::ByField(key) => fields.require_name(key),
+                Named::ByFile => Some(stem(node.spot)),
+            };
+            // Without a name the rest is still looked at, so that all faults are told at once.
+            let draft = D::read(fields, code.clone());
+            Some((name?, draft))
+        });
+        let (name, draft) = named.map_or((stem(Spot::START), None), |(name, draft)| (name, Some(draft)));
+        Some(Declared { name, faults, draft })
+    }
+
+    fn value(&self, path: &str, faults: &mut Faults) -> Option<(Node, Option<Arc<Program>>)> {
+        if !path.ends_with(".json") {
+            let (node, program) = typescript::evaluate(path, self.files, self.memory, faults)?;
+            return Some((node, Some(Arc::new(program))));
+        }
+        let text = files::text(self.files, path).map_err(|report| faults.reports.push(report)).ok()??;
+        let parsed = json::parse(&text).map_err(|fault| {
+            faults.push(fault.spot, fault.report());
+        });
+        Some((parsed.ok()?, None))
+    }
 }
 
-fn parse(text: &str, faults: &mut Faults) -> Option<Node> {
-    json::parse(text)
-        .map_err(|fault| {
-            faults.push(fault.spot, Report::error("D004", format!("this is not valid JSON: {}", fault.what)));
-        })
-        .ok()
+/// What a file's name begins with, if the file is a definition. Hidden files are none: editors and file systems leave
+/// them about. Neither are types and tests, which lie beside the code that they belong to.
+fn stem(name: &str) -> Option<&str> {
+    let json = name.strip_suffix(".json");
+    let code = || typescript::EXTENSIONS.iter().find_map(|end| name.strip_suffix(end)).filter(|stem| !is_beside(stem));
+    json.or_else(code).filter(|stem| !stem.is_empty() && !stem.starts_with('.'))
+}
+
+fn is_beside(stem: &str) -> bool {
+    [".d", ".test", ".spec"].iter().any(|end| stem.ends_with(end))
 }

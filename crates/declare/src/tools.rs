@@ -10,6 +10,20 @@ pub trait Tools {
 
     /// The own names of all tools, sorted and without aliases.
     fn names(&self) -> Vec<Name>;
+
+    /// Whether the tool of this very name changes nothing. Unless somebody knows better, a tool may change something.
+    fn is_pure(&self, _name: &Name) -> bool {
+        false
+    }
+}
+
+/// What every model provider takes as a tool's name.
+pub(crate) const NAME_CHARS_MAX: usize = 64;
+
+/// Whether a model can call something by this name.
+pub(crate) fn can_be_called(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.bytes().all(is_letter)
 }
 
 /// Tools without aliases.

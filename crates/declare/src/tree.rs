@@ -15,7 +15,7 @@ impl Spot {
 }
 
 /// Something that a declaration says, and where it says it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
     pub(crate) spot: Spot,
@@ -34,12 +34,45 @@ pub(crate) enum Tree {
     Flag(bool),
     Number(Number),
     Text(String),
+    /// Code, which only TypeScript can say.
+    Function,
     List(Vec<Node>),
     /// No key is there twice.
     Object(Vec<(String, Node)>),
 }
 
 impl Node {
+    /// The value of a field, where this is an object that has it.
+    pub(crate) fn field(&self, key: &str) -> Option<&Self> {
+        let Tree::Object(entries) = &self.tree else { return None };
+        entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    /// What a single value reads as, for formats where every such value is a text.
+    pub(crate) fn scalar_text(&self) -> Option<String> {
+        match &self.tree {
+            Tree::Text(text) => Some(text.clone()),
+            Tree::Number(number) => Some(number.to_string()),
+            Tree::Flag(flag) => Some(flag.to_string()),
+            Tree::Null | Tree::Function | Tree::List(_) | Tree::Object(_) => None,
+        }
+    }
+
+    /// A value that comes from no file: all of it lies at the start of whatever is read.
+    pub(crate) fn without_place(value: &Value) -> Self {
+        let tree = match value {
+            Value::Null => Tree::Null,
+            Value::Bool(flag) => Tree::Flag(*flag),
+            Value::Number(number) => Tree::Number(number.clone()),
+            Value::String(text) => Tree::Text(text.clone()),
+            Value::Array(items) => Tree::List(items.iter().map(Self::without_place).collect()),
+            Value::Object(entries) => {
+                Tree::Object(entries.iter().map(|(key, value)| (key.clone(), Self::without_place(value))).collect())
+            }
+        };
+        Self { spot: Spot::START, tree }
+    }
+
     /// The same without places.
     pub(crate) fn value(&self) -> Value {
         match &self.tree {
@@ -47,6 +80,7 @@ impl Node {
             Tree::Flag(flag) => Value::Bool(*flag),
             Tree::Number(number) => Value::Number(number.clone()),
             Tree::Text(text) => Value::String(text.clone()),
+            Tree::Function => Value::String("[function]".to_owned()),
             Tree::List(items) => items.iter().map(Self::value).collect(),
             Tree::Object(entries) => {
                 Value::Object(entries.iter().map(|(key, node)| (key.clone(), node.value())).collect::<Map<_, _>>())
@@ -61,6 +95,7 @@ impl Node {
             Tree::Flag(flag) => format!("`{flag}`"),
             Tree::Number(number) => format!("`{number}`"),
             Tree::Text(text) => format!("the string {}", quoted(text)),
+            Tree::Function => "a function".to_owned(),
             Tree::List(_) => "an array".to_owned(),
             Tree::Object(_) => "an object".to_owned(),
         }

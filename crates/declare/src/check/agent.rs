@@ -1,5 +1,7 @@
 //! An agent's draft → agent: its prompts exist, and list the tools that end its sessions.
 
+use super::entry::{child_fault, unknown_agent};
+use super::hook;
 use super::ledger::{Id, Ledger};
 use super::prompt::tool_name_fault;
 use super::shelf::Shelf;
@@ -7,7 +9,7 @@ use crate::draft::{AgentDraft, BindingDraft, Declared, EntryDraft, PromptDraft, 
 use crate::faults::did_you_mean;
 use crate::faults::quoted;
 use crate::tree::At;
-use entourage_model::{Agent, Binding, Kind, Name, Prompt, Report, Severity, SideConfig, Source};
+use entourage_model::{Agent, Binding, Kind, Name, Prompt, Report, Severity, SideConfig, Source, ToolEntry};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -24,19 +26,30 @@ pub(super) fn check(
     let mut side = |side: &SideDraft| checker.side(side, prompts);
     let side_a = draft.side_a.as_ref().and_then(&mut side);
     let side_b = draft.side_b.as_ref().and_then(side);
+    let hooks = checker.hooks(draft);
+    let source = Source { format: draft.format.to_owned(), file: Some(declared.faults.file.clone()) };
+    let side_a = side_a?;
+    let prompt = side_a.prompt.clone();
     Some(Agent {
-        name: declared.name.value.clone(),
         kind: draft.kind,
         title: draft.title.clone(),
-        description: draft.description.clone(),
-        side_a: side_a?,
+        side_a,
         side_b,
         session_turns_max: draft.session_turns_max,
         expose_as_tool: draft.expose_as_tool,
         tool_description: draft.tool_description.clone(),
-        source: Source { format: draft.format.to_owned(), file: Some(declared.faults.file.clone()) },
+        env: draft.env.clone(),
+        variables: draft.variables.clone(),
+        hooks,
         extra: extra(shelf, draft),
+        ..Agent::one_sided(declared.name.value.clone(), description(draft), prompt, source)
     })
+}
+
+/// An agent that only says what callers are told says that to people, too.
+fn description(draft: &AgentDraft) -> &str {
+    let said = draft.tool_description.as_deref().filter(|_| draft.description.trim().is_empty());
+    said.unwrap_or(&draft.description)
 }
 
 struct Checker<'a> {
@@ -54,9 +67,9 @@ impl Checker<'_> {
         }
         let At { value: name, spot } = &self.declared.name;
         let place = self.declared.place(*spot);
-        if let Some(fault) = tool_name_fault(name) {
+        if let Some(fault) = tool_name_fault(&self.id, name) {
             self.ledger.refuse(&self.id, fault.at(place));
-        } else if self.shelf.tool_names.contains(name) {
+        } else if self.shelf.tools.canonical(name.as_str()).as_ref() == Some(name) {
             let what = format!("{} is exposed as a tool and has the name of a tool", self.id);
             self.ledger.refuse(&self.id, Report::error("D011", what).at(place).hint("give it another name"));
         }
@@ -85,17 +98,52 @@ impl Checker<'_> {
         let mut bind = |field: &str, binding: &Option<BindingDraft>| {
             Some(self.binding(&format!("{}.{field}", side.key), binding.as_ref()?, &listing))
         };
+        let (session_stop, session_fail) =
+            (bind("sessionStop", &side.session_stop), bind("sessionFail", &side.session_fail));
+        let session_status = bind("sessionStatus", &side.session_status);
+        let mut prompt = prompts.get(name)?.clone();
+        self.subagents(side, &mut prompt);
         Some(SideConfig {
-            prompt: prompts.get(name)?.clone(),
+            prompt,
             label: side.label.clone(),
             stop_on_response: side.stop_on_response,
             stop_tool,
             stop_tool_response_property: side.stop_tool_response_property.clone(),
             steps_max: side.steps_max,
-            session_stop: bind("sessionStop", &side.session_stop),
-            session_fail: bind("sessionFail", &side.session_fail),
-            session_status: bind("sessionStatus", &side.session_status),
+            session_stop,
+            session_fail,
+            session_status,
         })
+    }
+
+    /// A side's own children join those that its prompt lists.
+    fn subagents(&mut self, side: &SideDraft, prompt: &mut Prompt) {
+        for At { value: child, spot } in &side.subagents {
+            let place = self.declared.place(*spot);
+            let refused = match self.shelf.agents.get(&child.agent) {
+                Some(agent) => child_fault(self.shelf, &self.id, child, agent),
+                None => Some(unknown_agent(self.shelf, &self.id, child.agent.as_str())),
+            };
+            let is_taken = prompt.children().any(|other| other.name() == child.name());
+            let twice = || {
+                let what =
+                    format!("`{}` of {} has two children called {}", side.key, self.id, quoted(child.name().as_str()));
+                Report::error("D019", what).hint("give one of them another name by `as`")
+            };
+            match refused.or_else(|| is_taken.then(twice)) {
+                Some(report) => self.ledger.refuse(&self.id, report.at(place)),
+                None => {
+                    self.ledger.need(&self.id, Id::Agent(child.agent.clone()), place);
+                    prompt.tools.push(ToolEntry::Child(child.clone()));
+                }
+            }
+        }
+    }
+
+    fn hooks(&mut self, draft: &AgentDraft) -> Vec<Name> {
+        // Those for a parent are looked up too, and kept with what has no place.
+        hook::named(self.shelf, &self.id, self.declared, &draft.parent_hooks, self.ledger);
+        hook::named(self.shelf, &self.id, self.declared, &draft.hooks, self.ledger)
     }
 
     fn binding(&mut self, field: &str, binding: &BindingDraft, listing: &Listing<'_>) -> Binding {
@@ -122,7 +170,7 @@ impl Checker<'_> {
             return Some(report.hint("list it without `resumable`"));
         }
         let listed = listing.entries.iter().map(|entry| entry.name().as_str());
-        let exists = self.shelf.tools.canonical(tool.as_str()).is_some();
+        let exists = self.shelf.tool(tool).is_some();
         let hint = did_you_mean(tool.as_str(), listed).filter(|_| !exists);
         let add = || format!("add it to `tools` in `{}`", listing.prompt.faults.file);
         Some(Report::error("D018", format!("{subject} list")).hint(hint.unwrap_or_else(add)))
@@ -141,8 +189,8 @@ impl Listing<'_> {
         let callable = shelf.callable(tool);
         self.entries.iter().any(|entry| match entry {
             EntryDraft::Bare(name) => shelf.callable(&name.value) == callable,
-            EntryDraft::Full(child) if child.value.resumable.is_some() => false,
-            EntryDraft::Full(child) => child.value.agent == *tool || shelf.callable(&child.value.agent) == callable,
+            EntryDraft::Full(entry) if entry.child.resumable.is_some() => false,
+            EntryDraft::Full(entry) => entry.child.name() == tool || shelf.callable(&entry.child.agent) == callable,
         })
     }
 }
@@ -153,12 +201,24 @@ fn extra(shelf: &Shelf<'_>, draft: &AgentDraft) -> Map<String, Value> {
     for side in [&draft.side_a, &draft.side_b].into_iter().flatten() {
         let mut rest = side.extra.clone();
         let prompt = side.prompt.as_ref().and_then(|name| shelf.prompts.get(&name.value)?.draft.as_ref());
-        if let Some(prompt) = prompt.filter(|prompt| !prompt.extra.is_empty()) {
-            rest.insert("prompt".to_owned(), Value::Object(prompt.extra.clone()));
-        }
+        let prompt = prompt.map(|prompt| prompt_extra(shelf, prompt)).filter(|extra| !extra.is_empty());
+        rest.extend(prompt.map(|prompt| ("prompt".to_owned(), Value::Object(prompt))));
         if !rest.is_empty() {
             extra.insert(side.key.to_owned(), Value::Object(rest));
         }
+    }
+    extra
+}
+
+/// A model's definition lies where it is named.
+fn prompt_extra(shelf: &Shelf<'_>, prompt: &PromptDraft) -> Map<String, Value> {
+    let mut extra = prompt.extra.clone();
+    let model = prompt.model.as_ref().map(|model| &model.value);
+    let defined = model.and_then(|name| Some((name, shelf.models.get(name)?.draft.as_ref()?)));
+    if let Some((name, model)) = defined {
+        let mut model = model.extra.clone();
+        model.insert("name".to_owned(), Value::from(name.as_str()));
+        extra.insert("model".to_owned(), Value::Object(model));
     }
     extra
 }

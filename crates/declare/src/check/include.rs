@@ -7,9 +7,9 @@ use crate::faults::did_you_mean;
 use crate::faults::quoted;
 use crate::files::FILE_BYTES_MAX;
 use crate::tree::At;
-use entourage_model::{Name, Report};
+use entourage_model::{Instructions, Name, Part, Report};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::mem;
 
 /// How many prompts may lie within one another.
 const INCLUDES_DEEP_MAX: usize = 32;
@@ -17,12 +17,15 @@ const INCLUDES_DEEP_MAX: usize = 32;
 /// Including is cheap to write and doubles at every level, so the whole text has the limit of a file.
 const TEXT_BYTES_MAX: usize = FILE_BYTES_MAX;
 
-pub(super) fn render(shelf: &Shelf<'_>, ledger: &mut Ledger) -> BTreeMap<Name, Arc<str>> {
+/// What a variable costs of that limit beside its name.
+const VARIABLE_BYTES: usize = 32;
+
+pub(super) fn render(shelf: &Shelf<'_>, ledger: &mut Ledger) -> BTreeMap<Name, Instructions> {
     let mut renderer = Renderer { shelf, ledger, done: BTreeMap::new(), trail: Vec::new() };
     for name in shelf.prompts.keys() {
         renderer.prompt(name);
     }
-    renderer.done.into_iter().map(|(name, rendered)| (name.clone(), rendered.text)).collect()
+    renderer.done.into_iter().map(|(name, rendered)| (name.clone(), rendered.text.finish())).collect()
 }
 
 struct Renderer<'a> {
@@ -35,9 +38,57 @@ struct Renderer<'a> {
 
 #[derive(Clone, Default)]
 struct Rendered {
-    text: Arc<str>,
+    text: Text,
     /// How many prompts lie within one another below it.
     depth: usize,
+}
+
+/// Parts, with no two texts side by side.
+#[derive(Clone, Default)]
+struct Text {
+    parts: Vec<Part>,
+    /// What follows the parts.
+    open: String,
+    bytes: usize,
+}
+
+impl Text {
+    fn push_text(&mut self, text: &str) {
+        self.open.push_str(text);
+        self.bytes += text.len();
+    }
+
+    fn push_variable(&mut self, part: Part, name: &Name) {
+        self.close();
+        self.parts.push(part);
+        self.bytes += name.as_str().len() + VARIABLE_BYTES;
+    }
+
+    fn push(&mut self, other: &Self) {
+        let bytes = self.bytes + other.bytes;
+        for part in &other.parts {
+            match part {
+                Part::Text(text) => self.push_text(text),
+                Part::Env(_) | Part::Variable(_) => {
+                    self.close();
+                    self.parts.push(part.clone());
+                }
+            }
+        }
+        self.push_text(&other.open);
+        self.bytes = bytes;
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.parts.push(Part::Text(mem::take(&mut self.open).into()));
+        }
+    }
+
+    fn finish(mut self) -> Instructions {
+        self.close();
+        if self.parts.is_empty() { Instructions::from("") } else { Instructions(self.parts) }
+    }
 }
 
 impl<'a> Renderer<'a> {
@@ -59,14 +110,22 @@ impl<'a> Renderer<'a> {
 
     fn parts(&mut self, declared: &'a Declared<PromptDraft>, draft: &'a PromptDraft) -> Rendered {
         let id = Id::Prompt(declared.name.value.clone());
-        let mut text = String::new();
+        let mut text = Text::default();
         let mut depth = 0;
         for part in &draft.parts {
             match part {
-                PartDraft::Text(part) => text.push_str(part),
-                PartDraft::Include(included) => match self.include(&id, included, text.len()) {
+                PartDraft::Text(part) => text.push_text(part),
+                PartDraft::Env(name) => {
+                    self.variable(&id, declared, name);
+                    text.push_variable(Part::Env(name.value.to_string()), &name.value);
+                }
+                PartDraft::Variable(name) => {
+                    self.variable(&id, declared, name);
+                    text.push_variable(Part::Variable(name.value.to_string()), &name.value);
+                }
+                PartDraft::Include(included) => match self.include(&id, included, text.bytes) {
                     Ok(rendered) => {
-                        text.push_str(&rendered.text);
+                        text.push(&rendered.text);
                         depth = depth.max(rendered.depth + 1);
                         self.ledger.need(&id, Id::Prompt(included.value.clone()), declared.place(included.spot));
                     }
@@ -74,7 +133,16 @@ impl<'a> Renderer<'a> {
                 },
             }
         }
-        Rendered { text: text.into(), depth }
+        Rendered { text, depth }
+    }
+
+    fn variable(&mut self, id: &Id, declared: &Declared<PromptDraft>, name: &At<Name>) {
+        if self.shelf.is_hidden(name.value.as_str()) {
+            let shown = quoted(name.value.as_str());
+            let what = format!("{id} shows variable {shown}, which is secret or scoped, to a model");
+            let report = Report::error("D036", what).hint("remove the part; a tool can read the variable instead");
+            self.ledger.refuse(id, report.at(declared.place(name.spot)));
+        }
     }
 
     fn include(&mut self, id: &Id, included: &'a At<Name>, bytes_before: usize) -> Result<Rendered, Report> {
@@ -101,7 +169,7 @@ impl<'a> Renderer<'a> {
         if rendered.depth >= INCLUDES_DEEP_MAX {
             return Err(too_deep());
         }
-        if bytes_before + rendered.text.len() > TEXT_BYTES_MAX {
+        if bytes_before + rendered.text.bytes > TEXT_BYTES_MAX {
             let what = format!("{id} is larger than {} MiB with what it includes", TEXT_BYTES_MAX >> 20);
             return Err(Report::error("D013", what).hint("include less"));
         }

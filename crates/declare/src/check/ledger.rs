@@ -8,6 +8,9 @@ use std::fmt;
 pub(super) enum Id {
     Agent(Name),
     Prompt(Name),
+    Tool(Name),
+    Model(Name),
+    Hook(Name),
 }
 
 impl fmt::Display for Id {
@@ -15,6 +18,9 @@ impl fmt::Display for Id {
         let (noun, name) = match self {
             Self::Agent(name) => ("agent", name),
             Self::Prompt(name) => ("prompt", name),
+            Self::Tool(name) => ("tool", name),
+            Self::Model(name) => ("model", name),
+            Self::Hook(name) => ("hook", name),
         };
         write!(f, "{noun} {}", crate::faults::quoted(name.as_str()))
     }
@@ -57,7 +63,7 @@ impl Ledger {
     }
 
     /// Breaks whoever needs something broken. Every agent that is left out for that is told so once, where it says
-    /// what it needs; a prompt is not, because nobody would have asked for it.
+    /// what it needs; a prompt, a model or a tool is not, because nobody would have asked for it.
     pub(super) fn spread(&mut self) {
         let mut needed_by: BTreeMap<&Id, Vec<&Need>> = BTreeMap::new();
         for need in &self.needs {

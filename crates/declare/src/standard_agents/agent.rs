@@ -1,90 +1,128 @@
 //! An agent definition → draft.
 
-use super::FORMAT;
-use crate::draft::{AgentDraft, BindingDraft, SideDraft};
+use super::side::{self, Seat};
+use super::{Definition, Named, child, variable};
+use crate::Format;
+use crate::draft::{AgentDraft, SideDraft};
 use crate::fields::{Fields, Shape};
-use crate::tree::{Node, Tree};
-use entourage_model::{Kind, Report};
+use crate::tree::{At, Node, Tree};
+use entourage_model::{Kind, Name, Program, Report};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const KINDS: [(&str, Kind); 2] = [("ai_human", Kind::AiHuman), ("dual_ai", Kind::DualAi)];
 
-/// Reads all but the name.
-pub(super) fn read(mut fields: Fields<'_>) -> AgentDraft {
-    let kind = fields.choice("type", &KINDS).unwrap_or_default();
-    let side_a = fields.require("sideA").and_then(|node| side(&mut fields, "sideA", node));
-    let side_b = side_b(&mut fields, kind);
-    for key in ["icon", "packageName", "version", "license"] {
-        fields.keep(key, Shape::Text);
-    }
-    fields.keep("author", Shape::Any);
-    fields.keep("env", Shape::TextMap);
-    fields.keep("hooks", Shape::Texts);
-    AgentDraft {
-        format: FORMAT,
-        kind,
-        title: fields.text("title"),
-        description: fields.text("description").unwrap_or_default(),
-        side_a,
-        side_b,
-        session_turns_max: fields.count("maxSessionTurns"),
-        expose_as_tool: fields.flag("exposeAsTool").unwrap_or_default(),
-        tool_description: fields.text("toolDescription"),
-        extra: fields.finish(),
+/// Whether a hook of a child runs on its parent before or after the parent's own.
+const STAGES: [(&str, ()); 2] = [("before_parent", ()), ("after_parent", ())];
+
+impl Definition for AgentDraft {
+    const FOLDER: &'static str = "agents/agents";
+    const NAMED: Named = Named::ByField("name");
+
+    fn read(mut fields: Fields<'_>, _: Option<Arc<Program>>) -> Self {
+        let said = fields.choice("type", &KINDS);
+        let side_a = side_a(&mut fields);
+        let (kind, side_b) = side_b(&mut fields, said);
+        for key in ["icon", "packageName", "version", "license"] {
+            fields.keep(key, Shape::Text);
+        }
+        fields.keep("author", Shape::Any);
+        fields.keep("primary", Shape::Flag);
+        let parent_hooks = parent_hooks(&mut fields);
+        let env = env(&mut fields);
+        let variables = variable::read_all(&mut fields);
+        Self {
+            format: Format::StandardAgents.name(),
+            kind,
+            says_type: said.is_some(),
+            title: fields.text("title"),
+            description: fields.text("description").unwrap_or_default(),
+            side_a,
+            side_b,
+            session_turns_max: fields.count("maxSessionTurns"),
+            expose_as_tool: fields.flag("exposeAsTool").unwrap_or_default(),
+            tool_description: fields.text("toolDescription"),
+            env,
+            variables,
+            hooks: fields.names("hooks"),
+            parent_hooks,
+            extra: fields.finish(),
+        }
     }
 }
 
-fn side_b(fields: &mut Fields<'_>, kind: Kind) -> Option<SideDraft> {
-    match (kind, fields.node("sideB")) {
-        (Kind::DualAi, Some(node)) => side(fields, "sideB", node),
-        (Kind::DualAi, None) => {
-            let report = Report::error("D005", "`sideB` is missing, which an agent of type `dual_ai` must have");
-            // Only `type` can have asked for it.
-            let asked = fields.node("type")?;
-            fields.report(asked, report.hint("add `sideB`"));
+fn side_a(fields: &mut Fields<'_>) -> Option<SideDraft> {
+    let node = fields.require("sideA")?;
+    match side::read(fields, "sideA", node)? {
+        Seat::Model(side) => Some(*side),
+        Seat::Person => {
+            let report = Report::error("D029", "`sideA` is a person's, but side A is always a model's");
+            fields.report(node, report.hint("let the person be `sideB`"));
             None
         }
-        (Kind::AiHuman, Some(node)) => {
+    }
+}
+
+/// What `type` says, or else what side B is.
+fn side_b(fields: &mut Fields<'_>, said: Option<Kind>) -> (Kind, Option<SideDraft>) {
+    let node = fields.node("sideB");
+    match (said, node) {
+        (Some(Kind::AiHuman), Some(node)) if !is_person(node) => {
             let report =
                 Report::warning("D008", "`sideB` has no effect: side B of an agent of type `ai_human` is a person");
             fields.report(node, report.hint("remove it, or set `type` to `dual_ai`"));
             fields.keep_value("sideB", node.value());
-            None
+            (Kind::AiHuman, None)
         }
-        (Kind::AiHuman, None) => None,
+        (Some(Kind::DualAi), None) => {
+            let report = Report::error("D005", "`sideB` is missing, which an agent of type `dual_ai` must have");
+            let asked = fields.spot("type");
+            fields.report_at(asked.expect("only `type` can have said so"), report.hint("add `sideB`"));
+            (Kind::DualAi, None)
+        }
+        (None | Some(Kind::AiHuman), None) => (Kind::AiHuman, None),
+        (_, Some(node)) => match side::read(fields, "sideB", node) {
+            Some(Seat::Model(side)) => (Kind::DualAi, Some(*side)),
+            Some(Seat::Person) if said == Some(Kind::DualAi) => {
+                let report = Report::error("D029", "`sideB` is a person's, but `type` is `dual_ai`");
+                fields.report(node, report.hint("remove `type`, or give `sideB` a `prompt`"));
+                (Kind::DualAi, None)
+            }
+            Some(Seat::Person) => (Kind::AiHuman, None),
+            None => (said.unwrap_or_default(), None),
+        },
     }
 }
 
-fn side(fields: &mut Fields<'_>, key: &'static str, node: &Node) -> Option<SideDraft> {
-    let mut fields = fields.within(node, key)?;
-    let prompt = fields.require_name("prompt");
-    Some(SideDraft {
-        key,
-        prompt,
-        label: fields.text("label"),
-        stop_on_response: fields.flag("stopOnResponse").unwrap_or(true),
-        stop_tool: fields.name("stopTool"),
-        stop_tool_response_property: fields.text("stopToolResponseProperty"),
-        steps_max: fields.count("maxSteps"),
-        session_stop: binding(&mut fields, "sessionStop"),
-        session_fail: binding(&mut fields, "sessionFail"),
-        session_status: binding(&mut fields, "sessionStatus"),
-        extra: fields.finish(),
-    })
+fn is_person(node: &Node) -> bool {
+    matches!(&node.tree, Tree::Object(entries) if entries.iter().any(|(key, _)| key == "human"))
 }
 
-/// A tool's name, or an object that also maps arguments of the call.
-fn binding(fields: &mut Fields<'_>, key: &'static str) -> Option<BindingDraft> {
-    let node = fields.node(key)?;
-    if let Tree::Text(_) = node.tree {
-        let tool = fields.name_of(key, node)?;
-        return Some(BindingDraft { tool, message_property: None, attachments_property: None });
+/// Variables' values; `tenvs` is their older name.
+fn env(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+    let env = fields.text_map("env");
+    let older = fields.text_map("tenvs");
+    if let (Some(_), Some(spot)) = (&env, fields.spot("tenvs")) {
+        let report = Report::error("D021", "`tenvs` is the older name of `env`, and both are there");
+        fields.report_at(spot, report.hint("move what it says into `env`"));
     }
-    let Tree::Object(_) = node.tree else { return fields.wrong(key, "a tool's name or an object", node) };
-    let mut inner = fields.within(node, key)?;
-    let tool = inner.require_name("name");
-    let message_property = inner.text("messageProperty");
-    let attachments_property = inner.text("attachmentsProperty");
-    let rest = inner.finish();
-    fields.keep_rest(key, rest);
-    Some(BindingDraft { tool: tool?, message_property, attachments_property })
+    env.or(older).unwrap_or_default()
+}
+
+/// They are kept whole; only their names are compared with what is declared.
+fn parent_hooks(fields: &mut Fields<'_>) -> Vec<At<Name>> {
+    let Some(node) = fields.node("parentHooks") else { return Vec::new() };
+    let mut hooks = Vec::new();
+    for (index, item) in fields.list("parentHooks").unwrap_or_default().iter().enumerate() {
+        let Some(mut inner) = fields.within(item, &format!("parentHooks[{index}]")) else { continue };
+        hooks.extend(inner.require_name("hook"));
+        inner.require("reason").and_then(|_| inner.text("reason"));
+        inner.choice("stage", &STAGES);
+        inner.finish();
+    }
+    fields.keep_value("parentHooks", node.value());
+    if !hooks.is_empty() {
+        child::unsupported(fields, "parentHooks", node);
+    }
+    hooks
 }

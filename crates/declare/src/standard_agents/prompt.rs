@@ -1,90 +1,69 @@
 //! A prompt definition → draft.
 
-use super::tool_entry;
-use crate::draft::{PartDraft, PromptDraft};
+use super::{Definition, Named, part, tool_entry, variable};
+use crate::draft::PromptDraft;
 use crate::fields::{Fields, Shape};
-use crate::tree::Tree;
-use entourage_model::{ModelRef, Reasoning, ToolChoice};
+use crate::tree::{Spot, Tree};
+use entourage_model::{Program, Reasoning, ToolChoice};
 use serde_json::Value;
+use std::sync::Arc;
 
-const TOOL_CHOICES: [(&str, ToolChoice); 3] =
-    [("auto", ToolChoice::Auto), ("none", ToolChoice::None), ("required", ToolChoice::Required)];
+impl Definition for PromptDraft {
+    const FOLDER: &'static str = "agents/prompts";
+    const NAMED: Named = Named::ByField("name");
 
-/// Reads all but the name.
-pub(super) fn read(mut fields: Fields<'_>) -> PromptDraft {
-    let parts = parts(&mut fields);
-    let reasoning = reasoning(&mut fields);
-    let tools = tool_entry::read_all(&mut fields);
-    fields.keep("toolDescription", Shape::Text);
-    fields.keep("exposeAsTool", Shape::Flag);
-    fields.keep("env", Shape::TextMap);
-    fields.keep("hooks", Shape::Texts);
-    fields.keep("variables", Shape::Any);
-    fields.keep("recentImageThreshold", Shape::Any);
-    PromptDraft {
-        parts,
-        model: model(&mut fields),
-        include_chat: fields.flag("includeChat").unwrap_or_default(),
-        include_past_tools: fields.flag("includePastTools").unwrap_or_default(),
-        parallel_tool_calls: fields.flag("parallelToolCalls"),
-        tool_choice: fields.choice("toolChoice", &TOOL_CHOICES).unwrap_or_default(),
-        required_schema: required_schema(&mut fields),
-        reasoning,
-        tools,
-        extra: fields.finish(),
+    fn read(mut fields: Fields<'_>, _: Option<Arc<Program>>) -> Self {
+        let parts = part::read_all(&mut fields);
+        let reasoning = reasoning(&mut fields);
+        let tools = tool_entry::read_all(&mut fields);
+        let (tool_choice, only_tool) = tool_choice(&mut fields);
+        fields.keep("exposeAsTool", Shape::Flag);
+        fields.keep("recentImageThreshold", Shape::Amount);
+        let tool_description = fields.text("toolDescription");
+        if let Some(text) = &tool_description {
+            fields.keep_value("toolDescription", Value::from(text.as_str()));
+        }
+        Self {
+            parts,
+            model: fields.name("model"),
+            tool_description,
+            include_chat: fields.flag("includeChat").unwrap_or_default(),
+            include_past_tools: fields.flag("includePastTools").unwrap_or_default(),
+            parallel_tool_calls: fields.flag("parallelToolCalls"),
+            tool_choice,
+            only_tool,
+            required_schema: required_schema(&mut fields),
+            reasoning,
+            env: fields.text_map("env").unwrap_or_default(),
+            variables: variable::read_all(&mut fields),
+            hooks: fields.names("hooks"),
+            tools,
+            extra: fields.finish(),
+        }
     }
 }
 
-/// The parts are kept beside the text that they make, which no longer shows them.
-fn parts(fields: &mut Fields<'_>) -> Vec<PartDraft> {
-    let Some(node) = fields.require("prompt") else { return Vec::new() };
-    match &node.tree {
-        Tree::Text(text) => vec![PartDraft::Text(text.clone())],
-        Tree::List(items) => {
-            fields.keep_value("prompt", node.value());
-            let part = |(index, item)| part(fields.within(item, &format!("prompt[{index}]"))?);
-            items.iter().enumerate().filter_map(part).collect()
-        }
-        _ => fields.wrong("prompt", "a string or an array of parts", node).unwrap_or_default(),
-    }
+/// Where it is `function`, it means the prompt's only tool, which then must be called.
+fn tool_choice(fields: &mut Fields<'_>) -> (ToolChoice, Option<Spot>) {
+    let choices = [
+        ("auto", (ToolChoice::Auto, false)),
+        ("none", (ToolChoice::None, false)),
+        ("required", (ToolChoice::Required, false)),
+        ("function", (ToolChoice::Required, true)),
+    ];
+    let (choice, is_only) = fields.choice("toolChoice", &choices).unwrap_or_default();
+    (choice, fields.spot("toolChoice").filter(|_| is_only))
 }
 
-#[derive(Clone, Copy)]
-enum PartKind {
-    Text,
-    Include,
-    Env,
-}
-
-fn part(mut fields: Fields<'_>) -> Option<PartDraft> {
-    let kinds = [("text", PartKind::Text), ("include", PartKind::Include), ("env", PartKind::Env)];
-    fields.require("type")?;
-    let part = match fields.choice("type", &kinds)? {
-        PartKind::Text => fields.require("content").and_then(|_| fields.text("content")).map(PartDraft::Text),
-        PartKind::Include => fields.require_name("prompt").map(PartDraft::Include),
-        PartKind::Env => {
-            // A variable that is not set renders empty, and so far none is.
-            fields.name("property");
-            None
-        }
-    };
-    // The whole part is kept by whoever reads the list.
-    fields.finish();
-    part
-}
-
-fn model(fields: &mut Fields<'_>) -> Option<ModelRef> {
-    let node = fields.node("model")?;
-    let Tree::Text(text) = &node.tree else { return fields.wrong("model", "`provider:model`", node) };
-    ModelRef::parse(text).or_else(|| fields.wrong("model", "`provider:model`", node))
-}
-
+/// What a caller's arguments are compared with, so that it must be about an object.
 fn required_schema(fields: &mut Fields<'_>) -> Option<Value> {
     let node = fields.node("requiredSchema")?;
-    let Tree::Object(_) = node.tree else {
-        return fields.wrong("requiredSchema", "an object that is a JSON Schema", node);
-    };
-    Some(node.value())
+    let schema = node.value();
+    let is_schema = matches!(node.tree, Tree::Object(_)) && schema.get("type").is_none_or(|said| said == "object");
+    if !is_schema {
+        return fields.wrong("requiredSchema", "the JSON Schema of an object, such as `z.object({ … })`", node);
+    }
+    Some(schema)
 }
 
 fn reasoning(fields: &mut Fields<'_>) -> Option<Reasoning> {

@@ -1,17 +1,41 @@
 //! The `tools` of a prompt definition → entries.
 
-use crate::draft::EntryDraft;
-use crate::fields::{Fields, Shape};
+use super::child::{self, COMMUNICATIONS};
+use crate::draft::{Claim, EntryDraft, EntryKind, FullEntry};
+use crate::faults::quoted;
+use crate::fields::Fields;
 use crate::tree::{At, Node, Tree};
-use entourage_model::{ChildEntry, Communication, Report, Resumable, Side};
+use entourage_model::{ChildEntry, Name, Report, Resumable, Side, ToolConfig};
 use serde_json::{Map, Value};
 
 const SIDES: [(&str, Side); 2] = [("side_a", Side::A), ("side_b", Side::B)];
 
-const COMMUNICATIONS: [(&str, Communication); 2] =
-    [("implicit", Communication::Implicit), ("explicit", Communication::Explicit)];
+const CHILD: &[EntryKind] = &[EntryKind::Child];
+const CALLED: &[EntryKind] = &[EntryKind::Child, EntryKind::Handoff, EntryKind::Prompt];
+const PROMPT: &[EntryKind] = &[EntryKind::Prompt];
+const TOOL: &[EntryKind] = &[EntryKind::Tool];
 
-/// What has no place in an entry is kept by the entry's name.
+/// What each field of an entry is for.
+const PURPOSES: [(&str, &[EntryKind]); 16] = [
+    ("blocking", CHILD),
+    ("resumable", CHILD),
+    ("immediate", CHILD),
+    ("hidden", CHILD),
+    ("as", CHILD),
+    ("description", CHILD),
+    ("scopedEnv", CHILD),
+    ("initAgentNameProperty", CHILD),
+    ("initUserMessageProperty", CALLED),
+    ("initAttachmentsProperty", CALLED),
+    ("optional", CALLED),
+    ("includeTextResponse", PROMPT),
+    ("includeToolCalls", PROMPT),
+    ("includeErrors", PROMPT),
+    ("env", TOOL),
+    ("options", TOOL),
+];
+
+/// What is unknown in an entry is kept by the entry's name.
 pub(super) fn read_all(fields: &mut Fields<'_>) -> Vec<EntryDraft> {
     let mut rests = Map::new();
     let mut entries = Vec::new();
@@ -19,37 +43,87 @@ pub(super) fn read_all(fields: &mut Fields<'_>) -> Vec<EntryDraft> {
         let path = format!("tools[{index}]");
         let entry = match &node.tree {
             Tree::Text(_) => fields.name_of(&path, node).map(EntryDraft::Bare),
-            Tree::Object(_) => fields.within(node, &path).and_then(|fields| full(fields, &mut rests)),
+            Tree::Object(_) => {
+                let full = fields.within(node, &path).and_then(|fields| full(fields, &mut rests));
+                full.map(|entry| EntryDraft::Full(Box::new(entry)))
+            }
             _ => fields.wrong(&path, "a name or an object", node),
         };
-        entries.extend(entry);
+        if let Some(entry) = entry.filter(|entry| !is_elsewhere(fields, entry, node, &mut rests)) {
+            entries.push(entry);
+        }
     }
     fields.keep_rest("tools", rests);
     entries
 }
 
-fn full(mut fields: Fields<'_>, rests: &mut Map<String, Value>) -> Option<EntryDraft> {
-    let name = fields.require_name("name");
-    let blocking = fields.flag("blocking").unwrap_or(true);
-    let message_property = fields.text("initUserMessageProperty");
-    let attachments_property = fields.text("initAttachmentsProperty");
-    let name_property = fields.text("initAgentNameProperty");
-    let resumable = resumable(&mut fields);
-    immediate(&mut fields);
-    optional(&mut fields);
-    // What a tool or a sub-prompt would be given.
-    for key in ["includeTextResponse", "includeToolCalls", "includeErrors"] {
-        fields.keep(key, Shape::Flag);
+/// Tools that a model's provider or an MCP server runs are not ours to offer.
+fn is_elsewhere(fields: &mut Fields<'_>, entry: &EntryDraft, node: &Node, rests: &mut Map<String, Value>) -> bool {
+    let name = entry.name().as_str();
+    let is_elsewhere = name.starts_with("provider:") || name.starts_with("mcp:");
+    if is_elsewhere {
+        let what = format!("the tool {} is not supported yet and has no effect", quoted(name));
+        fields.report_at(entry.spot(), Report::warning("D009", what));
+        rests.insert(name.to_owned(), node.value());
     }
-    fields.keep("env", Shape::TextMap);
-    fields.keep("options", Shape::Any);
+    is_elsewhere
+}
+
+fn full(mut fields: Fields<'_>, rests: &mut Map<String, Value>) -> Option<FullEntry> {
+    let name = name(&mut fields);
+    let within = "in an entry of `tools` it lies within `resumable`";
+    for key in ["receives_messages", "maxInstances", "parentCommunication"] {
+        child::misplaced(&mut fields, key, within, "write `resumable: { … }` around it");
+    }
+    let claim = |(key, kinds)| Some(Claim { spot: fields.spot(key)?, field: fields.path(key), kinds });
+    let claims = PURPOSES.into_iter().filter_map(claim).collect();
+    let mut flag = |key| fields.flag(key).unwrap_or(true);
+    let (include_text_response, include_tool_calls) = (flag("includeTextResponse"), flag("includeToolCalls"));
+    let include_errors = flag("includeErrors");
+    let env = fields.text_map("env").unwrap_or_default();
+    let options = fields.object("options").unwrap_or_default();
+    let child = started(&mut fields);
     let rest = fields.finish();
     let At { value: agent, spot } = name?;
     if !rest.is_empty() {
         rests.insert(agent.to_string(), Value::Object(rest));
     }
-    let value = ChildEntry { agent, blocking, message_property, attachments_property, name_property, resumable };
-    Some(EntryDraft::Full(At { value, spot }))
+    Some(FullEntry {
+        spot,
+        child: ChildEntry { agent, ..child },
+        include_text_response,
+        include_tool_calls,
+        include_errors,
+        config: ToolConfig { env, options },
+        claims,
+    })
+}
+
+fn name(fields: &mut Fields<'_>) -> Option<At<Name>> {
+    let says_agent = fields.spot("agent").is_some();
+    let name = if says_agent { fields.name("name") } else { fields.require_name("name") };
+    let why = "in an entry of `tools` an agent is called `name`";
+    child::misplaced(fields, "agent", why, "write `name`, or move the entry to `subagents` of a side");
+    name
+}
+
+/// How to start whatever the entry names, if that is an agent.
+fn started(fields: &mut Fields<'_>) -> ChildEntry {
+    let (immediate, scoped_env) = child::immediate(fields);
+    ChildEntry {
+        alias: fields.name("as").map(|alias| alias.value),
+        description: fields.text("description"),
+        hidden: fields.flag("hidden").unwrap_or_default(),
+        optional: child::optional(fields),
+        immediate,
+        scoped_env,
+        blocking: fields.flag("blocking").unwrap_or(true),
+        message_property: fields.text("initUserMessageProperty"),
+        attachments_property: fields.text("initAttachmentsProperty"),
+        name_property: fields.text("initAgentNameProperty"),
+        resumable: resumable(fields),
+        ..ChildEntry::blocking(Name::from(""))
+    }
 }
 
 fn resumable(fields: &mut Fields<'_>) -> Option<Resumable> {
@@ -66,35 +140,4 @@ fn resumable(fields: &mut Fields<'_>) -> Option<Resumable> {
     let rest = inner.finish();
     fields.keep_rest("resumable", rest);
     Some(Resumable { receives: receives?, instances_max, communication })
-}
-
-fn immediate(fields: &mut Fields<'_>) {
-    let Some(node) = fields.node("immediate") else { return };
-    match &node.tree {
-        Tree::Flag(false) => {}
-        Tree::Flag(true) => unsupported(fields, "immediate", node),
-        Tree::Object(_) => {
-            unsupported(fields, "immediate", node);
-            if let Some(mut inner) = fields.within(node, "immediate") {
-                inner.keep("nameEnv", Shape::Text);
-                inner.keep("descriptionEnv", Shape::Text);
-                inner.keep("scopedEnv", Shape::Texts);
-                inner.finish();
-            }
-        }
-        _ => return fields.wrong("immediate", "`true`, `false` or an object", node).unwrap_or_default(),
-    }
-    fields.keep_value("immediate", node.value());
-}
-
-fn optional(fields: &mut Fields<'_>) {
-    let Some(node) = fields.node("optional") else { return };
-    if fields.text("optional").is_some() {
-        unsupported(fields, "optional", node);
-        fields.keep_value("optional", node.value());
-    }
-}
-
-fn unsupported(fields: &mut Fields<'_>, key: &str, node: &Node) {
-    fields.report(node, Report::warning("D009", format!("`{key}` is not supported yet and has no effect")));
 }

@@ -27,7 +27,7 @@ fn a_whole_agent_is_clean() {
     check(r#""name": "a", "sideA": {"prompt": "p"}"#, &[]);
     check(
         r#""name": "a", "type": "dual_ai", "title": "A", "description": "d", "icon": "i", "exposeAsTool": true,
-        "toolDescription": "t", "env": {"K": "v"}, "hooks": ["h"], "maxSessionTurns": 1, "packageName": "p",
+        "toolDescription": "t", "env": {"K": "v"}, "hooks": [], "maxSessionTurns": 1, "packageName": "p",
         "version": "1.0.0", "author": "me", "license": "MIT",
         "sideA": {"prompt": "p", "label": "l", "stopOnResponse": false, "stopTool": "approve_asset",
             "stopToolResponseProperty": "r", "maxSteps": 4294967295, "sessionStop": "approve_asset"},
@@ -39,7 +39,10 @@ fn a_whole_agent_is_clean() {
 
 #[test]
 fn what_must_be_there_is_missed() {
-    check("", &["error[D005]: `name` is missing at 1:1; add `name`"]);
+    check(
+        "",
+        &["error[D005]: `name` is missing at 1:1; add `name`", "error[D005]: `sideA` is missing at 1:1; add `sideA`"],
+    );
     check(r#""name": "a""#, &["error[D005]: `sideA` is missing at 1:1; add `sideA`"]);
     check(r#""name": "a", "sideA": {}"#, &["error[D005]: `sideA.prompt` is missing at 1:15; add `prompt`"]);
     check(
@@ -55,15 +58,21 @@ fn what_must_be_there_is_missed() {
 #[test]
 fn a_wrong_type_says_what_is_expected() {
     for (fields, expected) in [
-        (r#""name": 1"#, "error[D006]: `name` must be a string that is not blank, not `1` at 1:2"),
+        (
+            r#""name": 1, "sideA": {"prompt": "p"}"#,
+            "error[D006]: `name` must be a string that is not blank, not `1` at 1:2; write a string that is not blank",
+        ),
         (
             r#""name": " ", "sideA": {"prompt": "p"}"#,
-            "error[D006]: `name` must be a string that is not blank, not the string ` ` at 1:2",
+            "error[D006]: `name` must be a string that is not blank, not the string ` ` at 1:2; write a string that is not blank",
         ),
-        (r#""name": "a", "sideA": "p""#, "error[D006]: `sideA` must be an object, not the string `p` at 1:15"),
+        (
+            r#""name": "a", "sideA": "p""#,
+            "error[D006]: `sideA` must be an object, not the string `p` at 1:15; write an object",
+        ),
         (
             r#""name": "a", "sideA": {"prompt": ["p"]}"#,
-            "error[D006]: `sideA.prompt` must be a string that is not blank, not an array at 1:25",
+            "error[D006]: `sideA.prompt` must be a string that is not blank, not an array at 1:25; write a string that is not blank",
         ),
         (
             r#""name": "a", "type": "dual", "sideA": {"prompt": "p"}"#,
@@ -71,35 +80,35 @@ fn a_wrong_type_says_what_is_expected() {
         ),
         (
             r#""name": "a", "type": null, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `type` must be `ai_human` or `dual_ai`, not null at 1:15",
+            "error[D006]: `type` must be `ai_human` or `dual_ai`, not null at 1:15; write `ai_human` or `dual_ai`",
         ),
         (
             r#""name": "a", "maxSessionTurns": 0, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `maxSessionTurns` must be a positive integer, not `0` at 1:15",
+            "error[D006]: `maxSessionTurns` must be a positive integer, not `0` at 1:15; write a positive integer",
         ),
         (
             r#""name": "a", "maxSessionTurns": 1.5, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `maxSessionTurns` must be a positive integer, not `1.5` at 1:15",
+            "error[D006]: `maxSessionTurns` must be a positive integer, not `1.5` at 1:15; write a positive integer",
         ),
         (
             r#""name": "a", "title": {}, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `title` must be a string, not an object at 1:15",
+            "error[D006]: `title` must be a string, not an object at 1:15; write a string",
         ),
         (
             r#""name": "a", "exposeAsTool": "yes", "sideA": {"prompt": "p"}"#,
-            "error[D006]: `exposeAsTool` must be `true` or `false`, not the string `yes` at 1:15",
+            "error[D006]: `exposeAsTool` must be `true` or `false`, not the string `yes` at 1:15; write `true` or `false`",
         ),
         (
             r#""name": "a", "env": {"K": 1}, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `env.K` must be a string, not `1` at 1:23",
+            "error[D006]: `env.K` must be a string, not `1` at 1:23; write a string",
         ),
         (
             r#""name": "a", "hooks": "h", "sideA": {"prompt": "p"}"#,
-            "error[D006]: `hooks` must be an array of strings, not the string `h` at 1:15",
+            "error[D006]: `hooks` must be an array, not the string `h` at 1:15; write an array",
         ),
         (
             r#""name": "a", "icon": 1, "sideA": {"prompt": "p"}"#,
-            "error[D006]: `icon` must be a string, not `1` at 1:15",
+            "error[D006]: `icon` must be a string, not `1` at 1:15; write a string",
         ),
     ] {
         check(fields, &[expected]);
@@ -109,20 +118,29 @@ fn a_wrong_type_says_what_is_expected() {
 #[test]
 fn a_wrong_type_in_a_side_says_what_is_expected() {
     for (field, expected) in [
-        (r#""maxSteps": -1"#, "error[D006]: `sideA.maxSteps` must be a positive integer, not `-1` at 1:40"),
+        (
+            r#""maxSteps": -1"#,
+            "error[D006]: `sideA.maxSteps` must be a positive integer, not `-1` at 1:40; write a positive integer",
+        ),
         (
             r#""maxSteps": 4294967296"#,
-            "error[D006]: `sideA.maxSteps` must be at most 4294967295, not `4294967296` at 1:40",
+            "error[D006]: `sideA.maxSteps` must be at most 4294967295, not `4294967296` at 1:40; write at most 4294967295",
         ),
-        (r#""stopOnResponse": 1"#, "error[D006]: `sideA.stopOnResponse` must be `true` or `false`, not `1` at 1:40"),
-        (r#""stopTool": []"#, "error[D006]: `sideA.stopTool` must be a string that is not blank, not an array at 1:40"),
+        (
+            r#""stopOnResponse": 1"#,
+            "error[D006]: `sideA.stopOnResponse` must be `true` or `false`, not `1` at 1:40; write `true` or `false`",
+        ),
+        (
+            r#""stopTool": []"#,
+            "error[D006]: `sideA.stopTool` must be a string that is not blank, not an array at 1:40; write a string that is not blank",
+        ),
         (
             r#""sessionFail": true"#,
-            "error[D006]: `sideA.sessionFail` must be a tool's name or an object, not `true` at 1:40",
+            "error[D006]: `sideA.sessionFail` must be a tool's name or an object, not `true` at 1:40; write a tool's name or an object",
         ),
         (
             r#""sessionFail": {"name": "fail_asset", "messageProperty": 1}"#,
-            "error[D006]: `sideA.sessionFail.messageProperty` must be a string, not `1` at 1:78",
+            "error[D006]: `sideA.sessionFail.messageProperty` must be a string, not `1` at 1:78; write a string",
         ),
     ] {
         check_side(field, &[expected]);
@@ -145,9 +163,9 @@ fn an_unknown_field_is_a_warning_with_the_nearest_known_one() {
 #[test]
 fn side_b_of_a_person_has_no_effect() {
     check(
-        r#""name": "a", "sideA": {"prompt": "p"}, "sideB": {"prompt": "nobody"}"#,
+        r#""name": "a", "type": "ai_human", "sideA": {"prompt": "p"}, "sideB": {"prompt": "nobody"}"#,
         &[
-            "warning[D008]: `sideB` has no effect: side B of an agent of type `ai_human` is a person at 1:41; remove it, or set `type` to `dual_ai`",
+            "warning[D008]: `sideB` has no effect: side B of an agent of type `ai_human` is a person at 1:61; remove it, or set `type` to `dual_ai`",
         ],
     );
 }
@@ -217,10 +235,29 @@ fn everything_that_is_wrong_is_said_at_once() {
 "#,
         &[
             "error[D005]: `sideB` is missing, which an agent of type `dual_ai` must have at 3:3; add `sideB`",
-            "error[D006]: `maxSessionTurns` must be a positive integer, not the string `many` at 4:3",
+            "error[D006]: `maxSessionTurns` must be a positive integer, not the string `many` at 4:3; write a positive integer",
             "error[D012]: agent `a` uses prompt `q`, which is not declared at 6:5; did you mean `p`?",
-            "error[D006]: `sideA.maxSteps` must be a positive integer, not `0` at 7:5",
+            "error[D006]: `sideA.maxSteps` must be a positive integer, not `0` at 7:5; write a positive integer",
             "warning[D007]: the field `colour` is unknown and has no effect at 9:3; did you mean `hooks`?",
         ],
     );
+}
+
+#[test]
+fn an_agent_that_only_says_what_callers_are_told_says_that_to_people_too() {
+    let description = |fields: &str| {
+        let agent = format!(r#"{{"name": "a", "sideA": {{"prompt": "p"}}, {fields}}}"#);
+        let files = entourage_declare::MemoryFiles::from_iter([
+            ("agents/agents/a.json", agent.as_str()),
+            ("agents/prompts/p.json", r#"{"name": "p", "toolDescription": "t", "prompt": "Work."}"#),
+        ]);
+        let loaded = super::load(&files, &super::tools());
+        let agent = &loaded.team.agents["a"];
+        (agent.description.clone(), agent.pitch().to_owned())
+    };
+    let both = |description: &str, pitch: &str| (description.to_owned(), pitch.to_owned());
+    assert_eq!(description(r#""toolDescription": "Told.""#), both("Told.", "Told."));
+    assert_eq!(description(r#""description": "", "toolDescription": "Told.""#), both("Told.", "Told."));
+    assert_eq!(description(r#""description": "Said.", "toolDescription": "Told.""#), both("Said.", "Told."));
+    assert_eq!(description(r#""description": "Said.""#), both("Said.", "Said."));
 }

@@ -1,7 +1,7 @@
 //! Files that cannot be read, as bytes.
 
-use super::{lines, names, tools};
-use entourage_declare::{FILE_BYTES_MAX, Files, MemoryFiles, load};
+use super::{lines, load, names, tools};
+use entourage_declare::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 use std::io;
 
 const AGENT: &str = r#"{"name": "a", "sideA": {"prompt": "p"}}"#;
@@ -20,26 +20,42 @@ fn a_mark_before_the_text_is_accepted_and_has_no_width() {
     check("\u{feff}{\"name\": \"p\", \"prompt\": \"x\"}", &[]);
     check(
         "\u{feff}{\"name\": \"p\", \"prompt\": 1}",
-        &["error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/p.json:1:15"],
+        &[
+            "error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/p.json:1:15; write a string or an array of parts",
+        ],
     );
 }
 
 #[test]
 fn only_strict_json_is_accepted() {
-    check("", &["error[D004]: this is not valid JSON: EOF while parsing a value at agents/prompts/p.json:1:1"]);
+    check(
+        "",
+        &[
+            "error[D004]: this is not valid JSON: EOF while parsing a value at agents/prompts/p.json:1:1; mend the text at the place shown",
+        ],
+    );
     check(
         "{\n  \"name\": \"p\", // the name\n  \"prompt\": \"x\"\n}",
-        &["error[D004]: this is not valid JSON: comments are not allowed at agents/prompts/p.json:2:16"],
+        &[
+            "error[D004]: this is not valid JSON: comments are not allowed at agents/prompts/p.json:2:16; mend the text at the place shown",
+        ],
     );
     check(
         "{\n  \"name\": \"p\",\n  \"prompt\": \"x\",\n}",
-        &["error[D004]: this is not valid JSON: trailing commas are not allowed at agents/prompts/p.json:3:16"],
+        &[
+            "error[D004]: this is not valid JSON: trailing commas are not allowed at agents/prompts/p.json:3:16; mend the text at the place shown",
+        ],
     );
     check(
         "{\"name\": \"p\", \"prompt\": \"x\", \"prompt\": \"y\"}",
-        &["error[D004]: this is not valid JSON: the key `prompt` is in its object twice at agents/prompts/p.json:1:30"],
+        &[
+            "error[D004]: this is not valid JSON: the key `prompt` is in its object twice at agents/prompts/p.json:1:30; remove one of the two",
+        ],
     );
-    check("[]", &["error[D006]: a declaration must be an object, not an array at agents/prompts/p.json:1:1"]);
+    check(
+        "[]",
+        &["error[D006]: a declaration must be an object, not an array at agents/prompts/p.json:1:1; write an object"],
+    );
 }
 
 #[test]
@@ -60,7 +76,7 @@ fn the_size_of_a_file_has_a_limit() {
     check(
         text(FILE_BYTES_MAX + 1),
         &[
-            "error[D002]: the file is larger than 8 MiB at agents/prompts/p.json; split it, or move what is not a declaration",
+            "error[D002]: the file is larger than 8 MiB at agents/prompts/p.json:1:1; split it, or move what is not a declaration",
         ],
     );
 }
@@ -69,16 +85,22 @@ fn the_size_of_a_file_has_a_limit() {
 fn nesting_has_a_limit() {
     check(
         "[".repeat(100_000),
-        &["error[D004]: this is not valid JSON: EOF while parsing a list at agents/prompts/p.json:1:100000"],
+        &[
+            "error[D004]: this is not valid JSON: EOF while parsing a list at agents/prompts/p.json:1:100000; mend the text at the place shown",
+        ],
     );
     check(
         "[".repeat(100_000) + &"]".repeat(100_000),
-        &["error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:513"],
+        &[
+            "error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:513; mend the text at the place shown",
+        ],
     );
     let schema = "{\"not\":".repeat(100_000) + "1" + &"}".repeat(100_000);
     check(
         format!(r#"{{"name": "p", "prompt": "x", "requiredSchema": {schema}}}"#),
-        &["error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:1834"],
+        &[
+            "error[D004]: this is not valid JSON: maximum nesting depth exceeded at agents/prompts/p.json:1:1834; mend the text at the place shown",
+        ],
     );
 }
 
@@ -105,6 +127,14 @@ impl Files for Locked {
         }
     }
 
+    fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {
+        Ok(self.list(folder)?.into_iter().map(|name| (name, Kind::File)).collect())
+    }
+
+    fn kind(&self, _: &str) -> io::Result<Kind> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
     fn read(&self, _: &str) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::PermissionDenied.into())
     }
@@ -113,12 +143,16 @@ impl Files for Locked {
 #[test]
 fn what_cannot_be_opened_is_reported_and_stops_nothing() {
     let loaded = load(&Locked, &tools());
+    let ours = |line: &String| line.contains("`agents/") || line.contains("AGENTS.md");
     assert_eq!(
-        lines(&loaded),
+        lines(&loaded).into_iter().filter(ours).collect::<Vec<_>>(),
         [
-            "error[D001]: `AGENTS.md` cannot be read: permission denied at AGENTS.md",
-            "error[D001]: `agents/agents/a.json` cannot be read: permission denied at agents/agents/a.json",
-            "error[D001]: `agents/prompts` cannot be read: permission denied at agents/prompts",
+            "error[D001]: `AGENTS.md` cannot be read: permission denied at AGENTS.md:1:1; check that it is there and that you may read it",
+            "error[D001]: `agents/agents/a.json` cannot be read: permission denied at agents/agents/a.json:1:1; check that it is there and that you may read it",
+            "error[D001]: `agents/hooks` cannot be read: permission denied at agents/hooks:1:1; check that it is there and that you may read it",
+            "error[D001]: `agents/models` cannot be read: permission denied at agents/models:1:1; check that it is there and that you may read it",
+            "error[D001]: `agents/prompts` cannot be read: permission denied at agents/prompts:1:1; check that it is there and that you may read it",
+            "error[D001]: `agents/tools` cannot be read: permission denied at agents/tools:1:1; check that it is there and that you may read it",
         ]
     );
     assert!(loaded.team.agents.contains_key("lead"));

@@ -1,34 +1,58 @@
 //! Whatever a file holds, loading it ends, and ends well.
 
-use super::{names, tools};
-use entourage_declare::{Loaded, MemoryFiles, load};
+use super::{load, names, tools};
+use entourage_declare::{Loaded, MemoryFiles};
 use entourage_model::{Severity, ToolEntry};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-/// Loads both kinds of file with the same bytes, and holds what is promised about every result.
+/// Loads every kind of file with the same bytes, and holds what is promised about every result.
 fn check(agent: &[u8], prompt: &[u8]) {
-    let files = MemoryFiles::from_iter([
+    check_files(&MemoryFiles::from_iter([
         ("AGENTS.md", agent),
         ("agents/agents/a.json", agent),
         ("agents/agents/b.json", prompt),
         ("agents/prompts/p.json", prompt),
         ("agents/prompts/q.json", agent),
-    ]);
-    let Loaded { team, reports } = load(&files, &tools());
-    for agent in team.agents.values() {
-        for side in [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten() {
-            for entry in &side.prompt.tools {
-                match entry {
-                    ToolEntry::Tool(tool) => assert!(tools().contains(tool)),
-                    ToolEntry::Child(child) => assert!(team.agents.contains_key(&child.agent)),
-                }
-            }
+        ("agents/tools/t.json", prompt),
+        ("agents/models/m.json", agent),
+        ("agents/hooks/h.json", prompt),
+    ]));
+}
+
+/// A module as every kind of definition, beside prompts that could be its own.
+fn check_module(text: &str) {
+    let prompt = r#"{"name": "p", "prompt": "", "tools": ["t", {"name": "a"}], "model": "m"}"#;
+    check_files(&MemoryFiles::from_iter([
+        ("agents/agents/a.ts", text),
+        ("agents/prompts/p.json", prompt),
+        ("agents/prompts/q.mts", text),
+        ("agents/tools/t.ts", text),
+        ("agents/models/m.js", text),
+        ("agents/hooks/h.mjs", text),
+    ]));
+}
+
+fn check_files(files: &MemoryFiles) {
+    let loaded = load(files, &tools());
+    let Loaded { team, reports, .. } = &loaded;
+    let sides = team.agents.values().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
+    let prompts = sides.map(|side| &side.prompt).chain(team.prompts.values().map(|prompt| &**prompt));
+    for prompt in prompts {
+        for entry in &prompt.tools {
+            let exists = match entry {
+                ToolEntry::Tool(tool) => tools().contains(tool) || team.tools.contains_key(tool),
+                ToolEntry::Child(child) => team.agents.contains_key(&child.agent),
+                ToolEntry::Handoff(handoff) => team.agents.contains_key(&handoff.agent),
+                ToolEntry::Prompt(entry) => team.prompts.contains_key(&entry.prompt),
+            };
+            assert!(exists, "{entry:?}");
         }
+        assert!(prompt.hooks.iter().all(|hook| team.hooks.contains_key(hook)));
     }
     assert!(reports.is_sorted_by_key(|report| report.place.clone()));
-    let again = load(&files, &tools());
-    assert_eq!((&again.team, &again.reports), (&team, &reports));
+    let again = load(files, &tools());
+    assert_eq!((&again.team, &again.reports), (team, reports));
     let has_error = reports.iter().any(|report| report.severity == Severity::Error);
     assert!(has_error || !names(&again).is_empty(), "nothing is left out without an error");
 }
@@ -44,7 +68,9 @@ const PROMPT: &str = r#"{"name": "p", "model": "openai:x", "prompt": [{"type": "
 fn word() -> impl Strategy<Value = String> {
     let words = "name type sideA sideB prompt tools dual_ai ai_human a p q content text include env property resumable \
                  receives_messages side_a sessionStop sessionFail stopTool maxSteps exposeAsTool model openai:x \
-                 read_file blocking immediate optional reasoning requiredSchema hooks icon";
+                 read_file blocking immediate optional reasoning requiredSchema hooks icon human handler subagents \
+                 agent as scopedEnv variables secret scoped tenvs parentHooks hook reason uses args execute description \
+                 executionMode provider fallbacks m t h id filter_messages toolChoice function variable value";
     let words: Vec<_> = words.split_whitespace().map(str::to_owned).collect();
     prop_oneof![4 => proptest::sample::select(words), 1 => any::<String>()]
 }
@@ -65,6 +91,17 @@ fn value() -> impl Strategy<Value = Value> {
                 .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>())),
         ]
     })
+}
+
+/// Something that reads like a module, though it rarely is one. Nothing among it runs for long.
+fn module() -> impl Strategy<Value = String> {
+    let tokens = "export default import from const enum namespace interface type as satisfies async await function => \
+                  defineAgent defineTool '@standardagents/builder' 'zod' './x' '../../x' z.object z.string ( ) { } [ ] \
+                  , ; : = . ... ? ?? ! < > `${ ` / /* */ // 'a' 'p' \"q\" 0 1n -1 null undefined true NaN Symbol() \
+                  new Proxy Promise.resolve throw eval globalThis name: sideA: prompt: tools: execute: args: description: \
+                  \u{2028} é @ # \\";
+    let tokens: Vec<_> = tokens.split_whitespace().chain([" ", "\n"]).map(str::to_owned).collect();
+    proptest::collection::vec(proptest::sample::select(tokens), 0..60).prop_map(|tokens| tokens.join(" "))
 }
 
 /// An object that says its name, so that the rest of it is looked at.
@@ -105,5 +142,45 @@ proptest! {
         let end = (start + length).min(damaged.len());
         damaged.splice(start..end, wedge);
         check(&agent, &prompt);
+    }
+}
+
+const MODULE: &str = r#"import { defineAgent } from '@standardagents/builder';
+import { z } from 'zod';
+interface Wide<T> { a: T }
+const side = { prompt: 'p', maxSteps: 3 as number };
+export default defineAgent({
+  name: 'a', id: 'h', hook: 'filter_messages', description: `é ${1 + 1}`, prompt: [{ type: 'text', content: 'x' }],
+  sideA: { ...side, subagents: [{ agent: 'a', as: 'self' }] }, sideB: { prompt: 'p' },
+  args: z.object({ city: z.string().optional() }), provider: 'openai', model: 'gpt', fallbacks: ['x:y'],
+  async execute(state: unknown, args: Wide<string>) { return args.a; },
+} satisfies object);
+"#;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn text_as_a_module_never_panics(text: String) {
+        check_module(&text);
+    }
+
+    #[test]
+    fn what_reads_like_a_module_never_panics(text in module()) {
+        check_module(&text);
+    }
+
+    #[test]
+    fn a_definition_s_values_never_panic(value in value()) {
+        check_module(&format!("export default {value};"));
+    }
+
+    #[test]
+    fn a_damaged_module_never_panics(at: proptest::sample::Index, length in 0..20usize, wedge in module()) {
+        let mut text: Vec<char> = MODULE.chars().collect();
+        let start = at.index(text.len());
+        let end = (start + length).min(text.len());
+        text.splice(start..end, wedge.chars().take(8));
+        check_module(&text.into_iter().collect::<String>());
     }
 }

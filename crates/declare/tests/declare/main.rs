@@ -1,18 +1,30 @@
 //! The door of this crate: text in, team and faults out. `check` knows the API; everything else is data.
 
 mod agent;
+mod entry;
 mod file;
+mod hook;
 mod hostile;
+mod model;
 mod project;
 mod prompt;
+mod seed;
+mod shape;
 mod team;
+mod tool;
+mod typescript;
+mod variable;
 
-use entourage_declare::{Loaded, MemoryFiles, load};
-use entourage_model::Name;
+use entourage_declare::{Files, Loaded, MemoryFiles, Project, Tools, Wishes};
+use entourage_model::{Instructions, Name};
 use std::collections::BTreeSet;
 
 /// Loads a project given as text: a line `-- PATH` begins a file.
 fn project(text: &str) -> Loaded {
+    load(&files(text), &tools())
+}
+
+fn files(text: &str) -> MemoryFiles {
     let mut files: Vec<(String, String)> = Vec::new();
     for line in text.trim_start().split_inclusive('\n') {
         match line.strip_prefix("-- ") {
@@ -20,7 +32,23 @@ fn project(text: &str) -> Loaded {
             None => files.last_mut().expect("a project begins with the path of a file").1.push_str(line),
         }
     }
-    load(&files.into_iter().collect::<MemoryFiles>(), &tools())
+    files.into_iter().collect()
+}
+
+fn load(files: &dyn Files, tools: &dyn Tools) -> Loaded {
+    entourage_declare::load(&Project {
+        files,
+        home: None,
+        profile_folders: &[],
+        settings: &Wishes::default(),
+        tools,
+        memory: &entourage_script::NoMemory,
+    })
+}
+
+/// A prompt as it reads when no variable is set.
+fn text(instructions: &Instructions) -> String {
+    instructions.render(|_| None).to_string()
 }
 
 fn tools() -> BTreeSet<Name> {
@@ -43,5 +71,6 @@ fn lines(loaded: &Loaded) -> Vec<String> {
 
 /// The names of the agents that were declared and taken.
 fn names(loaded: &Loaded) -> Vec<&str> {
-    loaded.team.agents.keys().map(Name::as_str).filter(|name| *name != "lead").collect()
+    let declared = loaded.team.agents.values().filter(|agent| agent.source.file.is_some());
+    declared.map(|agent| agent.name.as_str()).collect()
 }

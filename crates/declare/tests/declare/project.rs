@@ -1,6 +1,6 @@
 //! Faults between files.
 
-use super::{check, lines, names, project};
+use super::{check, lines, names, project, text as rendered};
 
 #[test]
 fn a_broken_file_stops_only_those_that_need_it() {
@@ -25,8 +25,8 @@ fn a_broken_file_stops_only_those_that_need_it() {
         &[
             "error[D020]: agent `boss` is left out: it needs agent `torn`, which has errors at agents/agents/boss.json:1:28; mend agent `torn` first",
             "error[D020]: agent `reader` is left out: it needs prompt `torn`, which has errors at agents/agents/reader.json:1:30; mend prompt `torn` first",
-            "error[D004]: this is not valid JSON: EOF while parsing an object at agents/agents/torn.json:2:1",
-            "error[D004]: this is not valid JSON: expected `,` or `}` at agents/prompts/torn.json:1:17",
+            "error[D004]: this is not valid JSON: EOF while parsing an object at agents/agents/torn.json:2:1; mend the text at the place shown",
+            "error[D004]: this is not valid JSON: expected `,` or `}` at agents/prompts/torn.json:1:17; mend the text at the place shown",
         ],
     );
     assert_eq!(names(&project(text)), ["alone"]);
@@ -55,7 +55,7 @@ fn a_circle_of_children_is_fine_and_is_broken_as_a_whole() {
         &broken,
         &[
             "error[D020]: agent `one` is left out: it needs agent `two`, which has errors at agents/agents/one.json:1:46; mend agent `two` first",
-            "error[D006]: `title` must be a string, not `1` at agents/agents/two.json:1:92",
+            "error[D006]: `title` must be a string, not `1` at agents/agents/two.json:1:92; write a string",
         ],
     );
     assert_eq!(names(&project(&broken)), [""; 0]);
@@ -124,7 +124,10 @@ fn a_name_that_is_declared_twice_names_both_files_and_the_later_counts() {
         ],
     );
     let agent = project(text).team.agents["same"].clone();
-    assert_eq!((agent.description.as_str(), &*agent.side_a.prompt.instructions), ("second", "second"));
+    assert_eq!(
+        (agent.description.as_str(), rendered(&agent.side_a.prompt.instructions).as_str()),
+        ("second", "second")
+    );
 }
 
 #[test]
@@ -239,7 +242,7 @@ fn reports_are_in_the_order_of_files_and_lines() {
             "warning[D007]: the field `aaa` is unknown and has no effect at agents/agents/a.json:2:2; did you mean `packageName`?",
             "error[D012]: agent `a` uses prompt `none`, which is not declared at agents/agents/a.json:3:12; did you mean `z`?",
             "error[D014]: prompt `z` may call tool `nothing`, which nobody provides at agents/prompts/z.json:2:12; did you mean `list_files`?",
-            "error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/z.json:3:2",
+            "error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/z.json:3:2; write a string or an array of parts",
         ],
     );
 }

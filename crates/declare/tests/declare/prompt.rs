@@ -76,44 +76,49 @@ fn what_must_be_there_is_missed() {
 #[test]
 fn a_wrong_type_says_what_is_expected() {
     for (fields, expected) in [
-        (r#""prompt": 1"#, "error[D006]: `prompt` must be a string or an array of parts, not `1` at 1:15"),
-        (r#""prompt": ["a"]"#, "error[D006]: `prompt[0]` must be an object, not the string `a` at 1:26"),
         (
-            r#""prompt": [{"type": "string", "value": "a"}]"#,
-            "error[D006]: `prompt[0].type` must be `text`, `include` or `env`, not the string `string` at 1:27; did you mean `text`?",
+            r#""prompt": 1"#,
+            "error[D006]: `prompt` must be a string or an array of parts, not `1` at 1:15; write a string or an array of parts",
+        ),
+        (
+            r#""prompt": ["a"]"#,
+            "error[D006]: `prompt[0]` must be an object, not the string `a` at 1:26; write an object",
+        ),
+        (
+            r#""prompt": [{"type": "texts", "content": "a"}]"#,
+            "error[D006]: `prompt[0].type` must be `text`, `include`, `env`, `string`, `prompt` or `variable`, not the string `texts` at 1:27; did you mean `text`?",
         ),
         (
             r#""prompt": [{"type": "text", "content": 1}]"#,
-            "error[D006]: `prompt[0].content` must be a string, not `1` at 1:43",
+            "error[D006]: `prompt[0].content` must be a string, not `1` at 1:43; write a string",
         ),
         (
-            r#""prompt": "x", "model": "gpt-5""#,
-            "error[D006]: `model` must be `provider:model`, not the string `gpt-5` at 1:30",
+            r#""prompt": "x", "model": 5"#,
+            "error[D006]: `model` must be a string that is not blank, not `5` at 1:30; write a string that is not blank",
         ),
-        (r#""prompt": "x", "model": 5"#, "error[D006]: `model` must be `provider:model`, not `5` at 1:30"),
         (
             r#""prompt": "x", "includeChat": "yes""#,
-            "error[D006]: `includeChat` must be `true` or `false`, not the string `yes` at 1:30",
+            "error[D006]: `includeChat` must be `true` or `false`, not the string `yes` at 1:30; write `true` or `false`",
         ),
         (
-            r#""prompt": "x", "toolChoice": "function""#,
-            "error[D006]: `toolChoice` must be `auto`, `none` or `required`, not the string `function` at 1:30; did you mean `auto`?",
+            r#""prompt": "x", "toolChoice": "any""#,
+            "error[D006]: `toolChoice` must be `auto`, `none`, `required` or `function`, not the string `any` at 1:30; did you mean `auto`?",
         ),
         (
             r#""prompt": "x", "requiredSchema": "object""#,
-            "error[D006]: `requiredSchema` must be an object that is a JSON Schema, not the string `object` at 1:30",
+            "error[D006]: `requiredSchema` must be the JSON Schema of an object, such as `z.object({ … })`, not the string `object` at 1:30; write the JSON Schema of an object, such as `z.object({ … })`",
         ),
         (
             r#""prompt": "x", "reasoning": "high""#,
-            "error[D006]: `reasoning` must be an object, not the string `high` at 1:30",
+            "error[D006]: `reasoning` must be an object, not the string `high` at 1:30; write an object",
         ),
         (
             r#""prompt": "x", "reasoning": {"maxTokens": -5}"#,
-            "error[D006]: `reasoning.maxTokens` must be a positive integer, not `-5` at 1:44",
+            "error[D006]: `reasoning.maxTokens` must be a positive integer, not `-5` at 1:44; write a positive integer",
         ),
         (
             r#""prompt": "x", "tools": "read_file""#,
-            "error[D006]: `tools` must be an array, not the string `read_file` at 1:30",
+            "error[D006]: `tools` must be an array, not the string `read_file` at 1:30; write an array",
         ),
     ] {
         check(fields, &[expected]);
@@ -123,14 +128,14 @@ fn a_wrong_type_says_what_is_expected() {
 #[test]
 fn a_wrong_type_in_an_entry_says_what_is_expected() {
     for (entry, expected) in [
-        (r#"1"#, "error[D006]: `tools[0]` must be a name or an object, not `1` at 1:40"),
+        (r#"1"#, "error[D006]: `tools[0]` must be a name or an object, not `1` at 1:40; write a name or an object"),
         (
             r#"{"name": "child", "blocking": "no"}"#,
-            "error[D006]: `tools[0].blocking` must be `true` or `false`, not the string `no` at 1:58",
+            "error[D006]: `tools[0].blocking` must be `true` or `false`, not the string `no` at 1:58; write `true` or `false`",
         ),
         (
             r#"{"name": "child", "resumable": true}"#,
-            "error[D006]: `tools[0].resumable` must be `false` or an object, not `true` at 1:58",
+            "error[D006]: `tools[0].resumable` must be `false` or an object, not `true` at 1:58; write `false` or an object",
         ),
         (
             r#"{"name": "child", "resumable": {"receives_messages": "a"}}"#,
@@ -138,7 +143,7 @@ fn a_wrong_type_in_an_entry_says_what_is_expected() {
         ),
         (
             r#"{"name": "child", "resumable": {"receives_messages": "side_a", "maxInstances": 0}}"#,
-            "error[D006]: `tools[0].resumable.maxInstances` must be a positive integer, not `0` at 1:103",
+            "error[D006]: `tools[0].resumable.maxInstances` must be a positive integer, not `0` at 1:103; write a positive integer",
         ),
         (
             r#"{"name": "child",
@@ -147,30 +152,15 @@ fn a_wrong_type_in_an_entry_says_what_is_expected() {
         ),
         (
             r#"{"name": "child", "immediate": "now"}"#,
-            "error[D006]: `tools[0].immediate` must be `true`, `false` or an object, not the string `now` at 1:58",
+            "error[D006]: `tools[0].immediate` must be `true`, `false` or an object, not the string `now` at 1:58; write `true`, `false` or an object",
         ),
         (
             r#"{"name": "child", "optional": true}"#,
-            "error[D006]: `tools[0].optional` must be a string, not `true` at 1:58",
+            "error[D006]: `tools[0].optional` must be a string that is not blank, not `true` at 1:58; write a string that is not blank",
         ),
     ] {
         check_tools(entry, &[expected]);
     }
-}
-
-#[test]
-fn what_is_not_supported_yet_is_a_warning() {
-    check_tools(
-        r#"{"name": "child", "immediate": true}"#,
-        &["warning[D009]: `immediate` is not supported yet and has no effect at 1:58"],
-    );
-    check_tools(
-        r#"{"name": "child", "immediate": {"scopedEnv": ["K"]}, "optional": "FLAG"}"#,
-        &[
-            "warning[D009]: `immediate` is not supported yet and has no effect at 1:58",
-            "warning[D009]: `optional` is not supported yet and has no effect at 1:93",
-        ],
-    );
 }
 
 #[test]
@@ -185,79 +175,6 @@ fn an_unknown_field_is_a_warning_with_the_nearest_known_one() {
     check_tools(
         r#"{"name": "child", "bloking": true, "resumable": false}"#,
         &["warning[D007]: the field `tools[0].bloking` is unknown and has no effect at 1:58; did you mean `blocking`?"],
-    );
-}
-
-#[test]
-fn what_nobody_provides_is_an_error_with_the_nearest_name() {
-    check_tools(
-        r#""red_file""#,
-        &["error[D014]: prompt `p` may call tool `red_file`, which nobody provides at 1:40; did you mean `read_file`?"],
-    );
-    check_tools(
-        r#"{"name": "chid"}"#,
-        &["error[D015]: prompt `p` starts agent `chid`, which is not declared at 1:41; did you mean `child`?"],
-    );
-}
-
-#[test]
-fn an_agent_or_a_prompt_is_no_tool() {
-    check_tools(
-        r#""child""#,
-        &[
-            "error[D017]: prompt `p` lists agent `child` as if it were a tool at 1:40; to start it as a child, write { \"name\": \"child\" }",
-        ],
-    );
-    check_tools(
-        r#""person""#,
-        &[
-            "error[D017]: prompt `p` lists agent `person` as if it were a tool at 1:40; handing over to an agent of type `ai_human` is not supported yet",
-        ],
-    );
-    check_tools(
-        r#""other""#,
-        &[
-            "error[D017]: prompt `p` lists prompt `other` as if it were a tool at 1:40; prompts as tools are not supported yet; make it an agent of type `dual_ai`, and list that",
-        ],
-    );
-    check_tools(
-        r#"{"name": "other"}"#,
-        &[
-            "error[D017]: prompt `p` lists prompt `other` as if it were a tool at 1:41; prompts as tools are not supported yet; make it an agent of type `dual_ai`, and list that",
-        ],
-    );
-}
-
-#[test]
-fn only_an_agent_with_two_sides_can_be_a_child() {
-    check_tools(
-        r#"{"name": "person"}"#,
-        &[
-            "error[D016]: prompt `p` starts agent `person`, which is of type `ai_human` at 1:41; only an agent of type `dual_ai` can be a child; change `agents/agents/person.json`",
-        ],
-    );
-}
-
-#[test]
-fn a_child_that_is_a_tool_needs_a_name_that_a_tool_can_have() {
-    check_tools(
-        r#"{"name": "dotted.child"}"#,
-        &[
-            "error[D011]: agent `dotted.child` cannot be offered as a tool under this name at 1:41; use at most 64 letters of a to z, digits, `_` and `-`",
-        ],
-    );
-    check_tools(r#"{"name": "dotted.child", "resumable": {"receives_messages": "side_a"}}"#, &[]);
-}
-
-#[test]
-fn two_entries_with_one_name_cannot_be_told_apart() {
-    check_tools(
-        r#""read_file", {"name": "read_file"}"#,
-        &["warning[D019]: prompt `p` lists tool `read_file` twice at 1:54; remove one of them"],
-    );
-    check_tools(
-        r#"{"name": "child"}, {"name": "child", "blocking": false}"#,
-        &["error[D019]: prompt `p` lists two things that its model would call `child` at 1:60; remove one of them"],
     );
 }
 

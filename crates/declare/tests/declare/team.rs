@@ -1,7 +1,7 @@
 //! What is in the team when all is well.
 
-use super::{lines, names, project, tools};
-use entourage_declare::{Loaded, MemoryFiles, Tools, load};
+use super::{lines, load, names, project, text, tools};
+use entourage_declare::{Loaded, MemoryFiles, Tools};
 use entourage_model::{Agent, Binding, ChildEntry, Communication, Kind, Name, Resumable, Side, ToolChoice, ToolEntry};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn the_example_of_the_specification_loads_clean() {
     let side_b = agent.side_b.as_ref().unwrap();
     assert_eq!((agent.side_a.stop_on_response, side_b.stop_on_response), (true, false));
     assert_eq!((agent.side_a.label.as_deref(), side_b.label.as_deref()), (Some("Worker"), Some("Reviewer")));
-    assert_eq!(&*side_b.prompt.instructions, "Review the asset.");
+    assert_eq!(text(&side_b.prompt.instructions), "Review the asset.");
     assert_eq!(side_b.prompt.model.as_ref().unwrap().as_str(), "openai:gpt-5");
     let binding = |tool: &str, message: &str, attachments: Option<&str>| Binding {
         tool: Name::from(tool),
@@ -82,25 +82,20 @@ fn lead_has_every_tool_and_every_exposed_agent() {
 "#),
     );
     let lead = agent(&loaded, "lead");
-    assert_eq!((lead.kind, lead.source.format.as_str(), &lead.source.file), (Kind::AiHuman, "built-in", &None));
+    assert_eq!((lead.kind, &lead.source.file), (Kind::AiHuman, &None));
     assert!(lead.side_a.stop_on_response && lead.side_a.prompt.include_chat && lead.side_a.prompt.include_past_tools);
-    assert!(lead.side_a.prompt.instructions.starts_with("You lead"));
-    let child = ChildEntry {
-        agent: Name::from("asset_subagent"),
-        blocking: true,
-        message_property: None,
-        attachments_property: None,
-        name_property: None,
-        resumable: None,
-    };
-    let expected = tools().names().into_iter().map(ToolEntry::Tool).chain([ToolEntry::Child(child)]);
-    assert_eq!(lead.side_a.prompt.tools, expected.collect::<Vec<_>>());
+    assert!(text(&lead.side_a.prompt.instructions).starts_with("You lead"));
+    let offered = &lead.side_a.prompt.tools;
+    let child = |name: &str| ToolEntry::Child(ChildEntry::blocking(Name::from(name)));
+    assert!(tools().names().into_iter().map(ToolEntry::Tool).all(|tool| offered.contains(&tool)), "{offered:?}");
+    assert!(offered.contains(&child("asset_subagent")), "{offered:?}");
+    assert!(!offered.contains(&child("hidden")) && !offered.contains(&child("person")), "{offered:?}");
 }
 
 #[test]
 fn lead_does_what_the_project_says() {
-    let lead = |text: &str| agent(&clean(&format!("-- AGENTS.md\n{text}")), "lead").side_a.prompt.instructions.clone();
-    assert_eq!(&*lead("\u{feff}Be brief.\n"), "Be brief.\n");
+    let lead = |said: &str| text(&agent(&clean(&format!("-- AGENTS.md\n{said}")), "lead").side_a.prompt.instructions);
+    assert_eq!(lead("\u{feff}Be brief.\n"), "Be brief.\n");
     assert!(lead(" \n").starts_with("You lead"));
 }
 
@@ -117,7 +112,7 @@ fn a_declared_lead_takes_the_place_of_ours_even_when_it_is_broken() {
 {"name": "p", "prompt": "Mine."}
 "#,
     );
-    assert_eq!(&*agent(&loaded, "lead").side_a.prompt.instructions, "Mine.");
+    assert_eq!(text(&agent(&loaded, "lead").side_a.prompt.instructions), "Mine.");
 }
 
 #[test]
@@ -138,7 +133,7 @@ fn a_prompt_is_its_parts_with_what_they_include_and_has_the_defaults_of_the_spec
     let side = &agent(&loaded, "a").side_a;
     assert!(side.stop_on_response);
     let prompt = &side.prompt;
-    assert_eq!(&*prompt.instructions, "One. Two. Three. Two. ");
+    assert_eq!(text(&prompt.instructions), "One. Two. Three. Two. ");
     assert_eq!((&prompt.model, prompt.include_chat, prompt.include_past_tools), (&None, false, false));
     assert_eq!((prompt.parallel_tool_calls, prompt.tool_choice), (None, ToolChoice::Auto));
 }
@@ -162,16 +157,8 @@ fn children_are_started_as_their_entry_says() {
 "#,
     );
     let text = |text: &str| Some(text.to_owned());
-    let one = ChildEntry {
-        agent: Name::from("one"),
-        blocking: true,
-        message_property: None,
-        attachments_property: None,
-        name_property: None,
-        resumable: None,
-    };
+    let one = ChildEntry::blocking(Name::from("one"));
     let two = ChildEntry {
-        agent: Name::from("two"),
         blocking: false,
         message_property: text("m"),
         attachments_property: text("f"),
@@ -181,6 +168,7 @@ fn children_are_started_as_their_entry_says() {
             instances_max: Some(2),
             communication: Communication::Explicit,
         }),
+        ..ChildEntry::blocking(Name::from("two"))
     };
     let boss = agent(&loaded, "boss");
     assert_eq!(boss.side_a.prompt.children().collect::<Vec<_>>(), [&one, &two]);
@@ -191,20 +179,20 @@ fn what_has_no_place_is_kept_under_its_own_keys() {
     let loaded = project(
         r#"
 -- agents/agents/a.json
-{"name": "a", "icon": "i", "env": {"K": "v"}, "colour": ["red"], "sideB": {"prompt": "none"},
+{"name": "a", "type": "ai_human", "icon": "i", "primary": false, "colour": ["red"], "sideB": {"prompt": "none"},
  "sideA": {"prompt": "p", "mood": 1, "sessionStop": {"name": "approve_asset", "x": null}}}
 -- agents/agents/c.json
 {"name": "c", "type": "dual_ai", "sideA": {"prompt": "q"}, "sideB": {"prompt": "q"}}
 -- agents/prompts/p.json
 {"name": "p", "toolDescription": "t", "prompt": [{"type": "env", "property": "X"}],
  "reasoning": {"effort": "low", "exclude": true},
- "tools": ["approve_asset", {"name": "c", "immediate": true, "optional": "FLAG", "extra": 1}]}
+ "tools": ["approve_asset", {"name": "c", "immediate": true, "optional": "FLAG", "extra": 1}, "mcp:files"]}
 -- agents/prompts/q.json
 {"name": "q", "prompt": ""}
 "#,
     );
     let expected = json!({
-        "icon": "i", "env": {"K": "v"}, "colour": ["red"], "sideB": {"prompt": "none"},
+        "icon": "i", "primary": false, "colour": ["red"], "sideB": {"prompt": "none"},
         "sideA": {
             "mood": 1,
             "sessionStop": {"x": null},
@@ -212,7 +200,7 @@ fn what_has_no_place_is_kept_under_its_own_keys() {
                 "toolDescription": "t",
                 "prompt": [{"type": "env", "property": "X"}],
                 "reasoning": {"exclude": true},
-                "tools": {"c": {"immediate": true, "optional": "FLAG", "extra": 1}},
+                "tools": {"c": {"extra": 1}, "mcp:files": "mcp:files"},
             },
         },
     });
@@ -248,6 +236,23 @@ fn an_alias_becomes_the_name_of_its_tool() {
     assert_eq!(agent.side_a.prompt.tools, [ToolEntry::Tool(Name::from("read_file"))]);
     assert_eq!(agent.side_a.session_stop.as_ref().unwrap().tool.as_str(), "read_file");
     assert_eq!(agent.side_a.stop_tool.as_ref().unwrap().as_str(), "read_file");
+}
+
+#[test]
+fn a_declared_name_comes_before_an_alias() {
+    let files = MemoryFiles::from_iter([
+        ("agents/agents/a.json", r#"{"name": "a", "sideA": {"prompt": "p"}}"#),
+        (
+            "agents/agents/b.json",
+            r#"{"name": "read", "type": "dual_ai", "sideA": {"prompt": "q"}, "sideB": {"prompt": "q"}}"#,
+        ),
+        ("agents/prompts/p.json", r#"{"name": "p", "prompt": "", "tools": ["read"]}"#),
+        ("agents/prompts/q.json", r#"{"name": "q", "prompt": ""}"#),
+    ]);
+    let loaded = load(&files, &Aliased);
+    assert_eq!(lines(&loaded), [""; 0]);
+    let child = ToolEntry::Child(ChildEntry::blocking(Name::from("read")));
+    assert_eq!(agent(&loaded, "a").side_a.prompt.tools, [child]);
 }
 
 #[test]

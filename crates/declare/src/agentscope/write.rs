@@ -1,0 +1,87 @@
+//! Agents as AgentScope's own files.
+
+use crate::Format;
+use crate::exchange::vocabulary;
+use crate::exchange::{Record, Written, file_stem, page};
+use crate::solo::{ModelWish, Solo};
+use entourage_model::{Name, WorkspaceMode, WorkspaceWish};
+use serde_json::{Map, Value, json};
+
+const FORMAT: Format = Format::AgentScope;
+
+/// What looks and changes nothing.
+const LOOKING: [&str; 4] = ["read_file", "list_files", "find_files", "grep_files"];
+
+pub(crate) fn write(agents: &[(Name, Solo)]) -> Written {
+    let mut written = Written::default();
+    for (name, solo) in agents {
+        let id = name.as_str().strip_prefix("agentscope/").unwrap_or(name.as_str());
+        let Record { keys, losses } = if solo.format == FORMAT { own(solo) } else { foreign(name, solo) };
+        let path = format!("{}/{}.md", super::FOLDER, file_stem(id));
+        written.add(name, path, page(&keys, &solo.body), losses);
+    }
+    written
+}
+
+/// As it was read; only a file cannot say where another server is.
+fn own(solo: &Solo) -> Record {
+    let mut record = Record::verbatim(solo, None);
+    for key in ["url", "headers"] {
+        if record.keys.remove(key).is_some() {
+            record.losses.name(key);
+        }
+    }
+    record
+}
+
+fn foreign(name: &Name, solo: &Solo) -> Record {
+    let mut left = solo.clone();
+    let mut record = Record::default();
+    record.describe(name, &mut left);
+    record.put("workspace", left.workspace.take(), |wish| Some(workspace_value(wish)));
+    record.model(&mut left, |wish| match wish {
+        ModelWish::Named { provider, model } => Some(format!("{provider}:{model}")),
+        ModelWish::Inherit | ModelWish::Word(_) => None,
+    });
+    record.copy("maxIters", left.steps_max.take());
+    record.copy("temperature", left.temperature.take());
+    record.copy("top_p", left.top_p.take());
+    put_tools(&mut record, &mut left);
+    record.copy("skills", left.skills.take());
+    record.copy("hidden", left.hidden.take().filter(|said| said.value));
+    record.lose(left)
+}
+
+fn workspace_value(wish: &WorkspaceWish) -> Value {
+    let mode = match wish.mode {
+        WorkspaceMode::Isolated => "isolated",
+        WorkspaceMode::Shared => "shared",
+    };
+    let mut value = Map::from_iter([("mode".to_owned(), mode.into())]);
+    value.extend(wish.path.clone().map(|path| ("path".to_owned(), path.into())));
+    Value::Object(value)
+}
+
+/// The format has one list, of what is allowed. An empty one would allow everything, so that a list of which nothing is
+/// left names a tool that nobody has.
+fn put_tools(record: &mut Record, left: &mut Solo) {
+    if left.tools.is_none() {
+        if left.read_only.take().is_some_and(|said| said.value) {
+            record.set("tools", json!(LOOKING));
+        }
+        return;
+    }
+    if left.tools.as_ref().is_some_and(|said| vocabulary::only_looks(&said.value, left.format)) {
+        left.read_only = None;
+    }
+    record.tools("tools", left, FORMAT);
+    let Some(Value::Array(names)) = record.keys.get_mut("tools") else { return };
+    if let Some(denied) = left.denied_tools.take() {
+        let ours = |entry: &str| vocabulary::our_tools(left.format, entry).unwrap_or_default();
+        let denied: Vec<_> = denied.value.iter().flat_map(|entry| ours(&entry.value)).collect();
+        names.retain(|name| !name.as_str().is_some_and(|name| denied.contains(&name)));
+    }
+    if names.is_empty() {
+        names.push("none".into());
+    }
+}

@@ -1,0 +1,257 @@
+//! An agent of Standard Agents, as far as one side can say it: what the other side and its sessions have is lost.
+
+use crate::Format;
+use crate::solo::{ModelWish, Said, Solo};
+use crate::tree::{At, Spot};
+use entourage_model::{Agent, ChildEntry, Kind, ModelRef, Part, Prompt, SideConfig, ToolChoice, ToolEntry};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Side A of an agent, with every field under the key that Standard Agents has for it.
+pub(super) fn solo(agent: &Agent) -> Solo {
+    let Agent { title, description, side_a, extra, .. } = agent;
+    let prompt = &side_a.prompt;
+    let mut rest = Rest::default();
+    rest.agent(agent);
+    rest.side(side_a);
+    rest.prompt(prompt);
+    rest.extra(extra);
+    let tools = prompt.tools.iter().filter_map(|entry| match entry {
+        ToolEntry::Tool(name) => Some(At { value: name.to_string(), spot: Spot::START }),
+        ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
+    });
+    let children: Vec<_> =
+        prompt.children().map(|child| At { value: child.agent.clone(), spot: Spot::START }).collect();
+    let fallbacks: Vec<_> = prompt.fallbacks.iter().map(wish).collect();
+    Solo {
+        description: Some(said("description", description.clone())).filter(|said| !said.value.is_empty()),
+        title: title.clone().map(|title| said("title", title)),
+        model: prompt.model.as_ref().map(|model| said("model", wish(model))),
+        fallbacks: Some(said("fallbacks", fallbacks)).filter(|said| !said.value.is_empty()),
+        effort: prompt
+            .reasoning
+            .as_ref()
+            .and_then(|reasoning| Some(said("reasoning.effort", reasoning.effort.clone()?))),
+        temperature: prompt.sampling.temperature.map(|value| said("temperature", value)),
+        top_p: prompt.sampling.top_p.map(|value| said("top_p", value)),
+        steps_max: side_a.steps_max.map(|steps| said("sideA.maxSteps", steps)),
+        // A prompt without tools has none, where other formats would take that for all.
+        tools: Some(said("tools", tools.collect())),
+        children: Some(said("tools", children)).filter(|said| !said.value.is_empty()),
+        rest: rest.0,
+        ..Solo::new(Format::StandardAgents, text(prompt))
+    }
+}
+
+fn said<T>(key: &str, value: T) -> Said<T> {
+    Said { key: key.to_owned(), spot: Spot::START, value }
+}
+
+fn wish(model: &ModelRef) -> ModelWish {
+    ModelWish::Named { provider: model.provider().to_owned(), model: model.model().to_owned() }
+}
+
+/// Nobody else fills in a variable, so that its name stays visible where its value would be.
+fn text(prompt: &Prompt) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.to_string(),
+        Part::Env(name) | Part::Variable(name) => format!("${{{name}}}"),
+    };
+    prompt.instructions.0.iter().map(part).collect()
+}
+
+/// What no format with one side has a word for.
+#[derive(Default)]
+struct Rest(Vec<Said<Value>>);
+
+impl Rest {
+    fn add(&mut self, key: &str, value: Value) {
+        if !self.0.iter().any(|said| said.key == key) {
+            self.0.push(said(key, value));
+        }
+    }
+
+    fn add_some<T: Into<Value>>(&mut self, key: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.add(key, value.into());
+        }
+    }
+
+    fn add_full(&mut self, key: &str, value: &impl Serialize, is_empty: bool) {
+        self.add_some(key, (!is_empty).then(|| json!(value)));
+    }
+
+    fn add_if(&mut self, key: &str, is_said: bool) {
+        self.add_some(key, is_said.then_some(true));
+    }
+
+    fn agent(&mut self, agent: &Agent) {
+        let Agent {
+            name: _,
+            kind,
+            title: _,
+            description,
+            side_a: _,
+            side_b,
+            session_turns_max,
+            // Whoever is declared elsewhere can be called.
+            expose_as_tool: _,
+            tool_description,
+            env,
+            variables,
+            hooks,
+            dialects,
+            workspace,
+            remote,
+            source: _,
+            extra: _,
+        } = agent;
+        match kind {
+            Kind::DualAi => {
+                self.add("type", "dual_ai".into());
+                self.add("sideB", json!(side_b));
+            }
+            Kind::AiHuman => {}
+        }
+        self.add_some("maxSessionTurns", *session_turns_max);
+        // What is said of it in one place is not lost.
+        self.add_some("toolDescription", tool_description.clone().filter(|text| text != description));
+        self.add_full("env", env, env.is_empty());
+        self.add_full("variables", variables, variables.is_empty());
+        self.add_full("hooks", hooks, hooks.is_empty());
+        self.add_full("dialects", dialects, dialects.is_empty());
+        self.add_full("workspace", workspace, workspace.is_none());
+        self.add_full("remote", remote, remote.is_none());
+    }
+
+    fn side(&mut self, side: &SideConfig) {
+        let SideConfig {
+            prompt: _,
+            label,
+            stop_on_response,
+            stop_tool,
+            stop_tool_response_property,
+            steps_max: _,
+            session_stop,
+            session_fail,
+            session_status,
+        } = side;
+        self.add_some("sideA.label", label.clone());
+        self.add_some("sideA.stopOnResponse", (!stop_on_response).then_some(false));
+        self.add_full("sideA.stopTool", stop_tool, stop_tool.is_none());
+        self.add_some("sideA.stopToolResponseProperty", stop_tool_response_property.clone());
+        self.add_full("sideA.sessionStop", session_stop, session_stop.is_none());
+        self.add_full("sideA.sessionFail", session_fail, session_fail.is_none());
+        self.add_full("sideA.sessionStatus", session_status, session_status.is_none());
+    }
+
+    fn prompt(&mut self, prompt: &Prompt) {
+        let Prompt {
+            name: _,
+            instructions,
+            model: _,
+            fallbacks: _,
+            include_chat,
+            include_past_tools,
+            parallel_tool_calls,
+            tool_choice,
+            required_schema,
+            reasoning,
+            sampling: _,
+            env,
+            variables,
+            hooks,
+            tools,
+            tool_configs,
+            provider_options,
+        } = prompt;
+        self.add_if("prompt", instructions.0.iter().any(|part| !matches!(part, Part::Text(_))));
+        self.add_if("includeChat", *include_chat);
+        self.add_if("includePastTools", *include_past_tools);
+        self.add_some("parallelToolCalls", *parallel_tool_calls);
+        let tool_choice = match tool_choice {
+            ToolChoice::Auto => None,
+            ToolChoice::None => Some("none"),
+            ToolChoice::Required => Some("required"),
+        };
+        self.add_some("toolChoice", tool_choice);
+        self.add_some("requiredSchema", required_schema.clone());
+        self.add_some("reasoning.maxTokens", reasoning.as_ref().and_then(|reasoning| reasoning.tokens_max));
+        self.add_full("env", env, env.is_empty());
+        self.add_full("variables", variables, variables.is_empty());
+        self.add_full("hooks", hooks, hooks.is_empty());
+        self.add_full("tools.options", tool_configs, tool_configs.is_empty());
+        self.add_full("providerOptions", provider_options, provider_options.is_empty());
+        for entry in tools {
+            match entry {
+                ToolEntry::Tool(_) => {}
+                ToolEntry::Child(child) => self.child(child),
+                // Nobody else hands a conversation over, or asks a prompt in between.
+                ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => self.add("tools", json!(entry.name())),
+            }
+        }
+    }
+
+    /// How a child is started: other formats know only that it may be.
+    fn child(&mut self, child: &ChildEntry) {
+        let ChildEntry {
+            agent: _,
+            alias,
+            description,
+            hidden,
+            optional,
+            immediate,
+            scoped_env,
+            blocking,
+            message_property,
+            attachments_property,
+            name_property,
+            resumable,
+        } = child;
+        self.add_full("tools.as", alias, alias.is_none());
+        self.add_some("tools.description", description.clone());
+        self.add_if("tools.hidden", *hidden);
+        self.add_some("tools.optional", optional.clone());
+        self.add_full("tools.immediate", immediate, immediate.is_none());
+        self.add_full("tools.scopedEnv", scoped_env, scoped_env.is_empty());
+        self.add_some("tools.blocking", (!blocking).then_some(false));
+        self.add_some("tools.initUserMessageProperty", message_property.clone());
+        self.add_some("tools.initAttachmentsProperty", attachments_property.clone());
+        self.add_some("tools.initAgentNameProperty", name_property.clone());
+        self.add_full("tools.resumable", resumable, resumable.is_none());
+    }
+
+    /// What the declaration said beyond the canonical agent. That of a side lies under the side, and that of its prompt
+    /// within it; the prompt's keys are its own file's.
+    fn extra(&mut self, extra: &Map<String, Value>) {
+        for (key, value) in extra {
+            match (key.as_str(), value) {
+                ("sideB", _) => self.add("sideB", value.clone()),
+                ("sideA", Value::Object(side)) => {
+                    for (key, value) in side {
+                        match (key.as_str(), value) {
+                            ("prompt", Value::Object(prompt)) => self.prompt_extra(prompt),
+                            _ => self.add(&format!("sideA.{key}"), value.clone()),
+                        }
+                    }
+                }
+                _ => self.add(key, value.clone()),
+            }
+        }
+    }
+
+    /// The parts that a prompt was made of are all in its text; what defines its model lies within.
+    fn prompt_extra(&mut self, prompt: &Map<String, Value>) {
+        for (key, value) in prompt {
+            match (key.as_str(), value) {
+                ("prompt", _) => {}
+                ("model", Value::Object(model)) => {
+                    for (key, value) in model.iter().filter(|(key, _)| *key != "name") {
+                        self.add(&format!("model.{key}"), value.clone());
+                    }
+                }
+                _ => self.add(key, value.clone()),
+            }
+        }
+    }
+}

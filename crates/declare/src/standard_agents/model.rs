@@ -1,0 +1,52 @@
+//! A model definition → draft.
+
+use super::{Definition, Named};
+use crate::draft::ModelDraft;
+use crate::fields::{Fields, Shape};
+use crate::tree::Tree;
+use entourage_model::Program;
+use std::sync::Arc;
+
+impl Definition for ModelDraft {
+    const FOLDER: &'static str = "agents/models";
+    const NAMED: Named = Named::ByField("name");
+
+    fn read(mut fields: Fields<'_>, _: Option<Arc<Program>>) -> Self {
+        for key in ["inputPrice", "outputPrice", "cachedPrice"] {
+            fields.keep(key, Shape::Amount);
+        }
+        capabilities(&mut fields);
+        fields.keep("includedProviders", Shape::Texts);
+        fields.keep("providerTools", Shape::Any);
+        Self {
+            provider: provider(&mut fields),
+            model: fields.require_name("model").map(|model| model.value.to_string()),
+            fallbacks: fields.names("fallbacks"),
+            provider_options: fields.object("providerOptions").unwrap_or_default(),
+            extra: fields.finish(),
+        }
+    }
+}
+
+/// A name; the factories that come with entourage read as theirs.
+fn provider(fields: &mut Fields<'_>) -> Option<String> {
+    let node = fields.require("provider")?;
+    match &node.tree {
+        Tree::Text(text) if !text.trim().is_empty() && !text.contains(':') => Some(text.clone()),
+        _ => fields.wrong("provider", "a provider's name, or one of `@standardagents/…`", node),
+    }
+}
+
+fn capabilities(fields: &mut Fields<'_>) {
+    let Some(node) = fields.node("capabilities") else { return };
+    let Some(mut inner) = fields.within(node, "capabilities") else { return };
+    for key in ["supportsImages", "supportsToolCalls", "supportsStreaming", "supportsJsonMode"] {
+        inner.keep(key, Shape::Flag);
+    }
+    for key in ["maxContextTokens", "maxOutputTokens"] {
+        inner.keep(key, Shape::Amount);
+    }
+    inner.keep("reasoningLevels", Shape::Any);
+    let rest = inner.finish();
+    fields.keep_rest("capabilities", rest);
+}

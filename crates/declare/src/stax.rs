@@ -1,0 +1,122 @@
+//! stax: `agent.ts` or `agent.json` in the project's root, and every file that it names.
+//!
+//! The primary agent takes the place of `lead`; each subagent is a child that it waits for.
+
+mod adapter;
+mod agent;
+mod hints;
+mod mcp;
+pub(crate) mod name;
+mod path;
+mod persona;
+mod prompt;
+mod rules;
+mod skills;
+mod source;
+mod subagents;
+mod write;
+
+pub(crate) use write::write;
+
+use crate::draft::Declared;
+use crate::exchange::File;
+use crate::faults::Faults;
+use crate::fields::{Fields, Shape};
+use crate::files::{Files, MemoryFiles};
+use crate::solo::{Said, Solo};
+use crate::tree::{Node, Tree};
+use entourage_model::{Name, Report};
+use entourage_script::{Memory, NoMemory};
+use serde_json::Value;
+use source::Source;
+use std::collections::BTreeSet;
+
+/// The files that an agent may be defined in.
+const ENTRIES: [&str; 2] = ["agent.ts", "agent.json"];
+
+/// The version of the specification that is read here.
+const SPEC_VERSION: &str = "1.0.0";
+
+/// Looks at `specVersion`. A newer one may have keys that are not known here.
+fn spec_version(fields: &mut Fields<'_>) {
+    fields.keep("specVersion", Shape::Text);
+    let Some(node) = fields.node("specVersion") else { return };
+    if matches!(&node.tree, Tree::Text(version) if version != SPEC_VERSION) {
+        let what = format!("`specVersion` is {}, which is not known here", node.describe());
+        fields.report(node, Report::warning("D072", what).hint(format!("the version is `{SPEC_VERSION}`")));
+    }
+}
+
+/// What a stax project declares.
+#[derive(Debug)]
+pub(crate) struct Stax {
+    pub(crate) primary: Declared<Solo>,
+    pub(crate) subagents: Vec<Declared<Solo>>,
+    /// The Markdown files that it names: they are nobody else's declarations.
+    pub(crate) claimed: BTreeSet<String>,
+}
+
+/// The file that a project's agent is defined in.
+pub(crate) fn entry(files: &dyn Files) -> Option<&'static str> {
+    ENTRIES.into_iter().find(|path| files.kind(path).is_ok())
+}
+
+/// Absent: the project has neither entry.
+pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Option<Stax> {
+    let entry = entry(files)?;
+    Some(agent::read(&mut Source { files, memory, claimed: BTreeSet::new() }, entry))
+}
+
+/// The agents of a definition that is imported: a bundle of subagents, or an agent with everything that it names. What
+/// is kept of them is compiled, so that nothing but the file and those beside it is needed.
+pub(crate) fn import(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> {
+    let name = file.stem(&[]);
+    let alone = MemoryFiles::from_iter([(name, file.text)]);
+    let mut own = Faults::new(name);
+    let (declared, _) = definition(file.beside.unwrap_or(&alone), name, &mut own);
+    let folder = file.path.strip_suffix(name).unwrap_or_default();
+    let mut found = Vec::new();
+    let mut take = |mut reports: Vec<Report>| {
+        for place in reports.iter_mut().filter_map(|report| report.place.as_mut()) {
+            place.file = format!("{folder}{}", place.file);
+        }
+        faults.reports.append(&mut reports);
+    };
+    take(own.reports);
+    for Declared { name, faults: own, draft } in declared {
+        let is_sound = !own.has_error();
+        take(own.reports);
+        found.extend(draft.filter(|_| is_sound).map(|solo| (name.value, solo)));
+    }
+    found
+}
+
+/// The Markdown files that the definition `name` names: they are nobody else's declarations.
+pub(crate) fn claimed(files: &dyn Files, name: &str) -> BTreeSet<String> {
+    definition(files, name, &mut Faults::new(name)).1
+}
+
+/// The agents of one definition, and the Markdown files that it names. A project reads the others of an agent's bundle
+/// from its entry; here each is an agent by itself, so that the entry's own list has no effect.
+fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declared<Solo>>, BTreeSet<String>) {
+    let mut source = Source { files, memory: &NoMemory, claimed: BTreeSet::new() };
+    if !ENTRIES.contains(&name) {
+        return (subagents::read(&mut source, name, faults), source.claimed);
+    }
+    let Stax { mut primary, mut subagents, claimed } = agent::read(&mut source, name);
+    if let Some(solo) = &mut primary.draft
+        && let Some(Said { key, spot, .. }) = solo.children.take()
+    {
+        solo.rest.push(Said { key, spot, value: Value::Null });
+    }
+    subagents.push(primary);
+    (subagents, claimed)
+}
+
+/// An agent from what is kept of its declaration. Only a primary agent has an adapter.
+pub(crate) fn reread(node: &Node, body: &str, faults: &mut Faults) -> Option<Solo> {
+    match node.field("adapter") {
+        Some(_) => agent::reread(node, body),
+        None => subagents::compiled(node, faults),
+    }
+}

@@ -1,0 +1,282 @@
+//! The primary agent: `defineAgent()` of stax, with everything that it names.
+
+use super::source::{Source, Wanted};
+use super::subagents::said;
+use super::{Stax, adapter, hints, mcp, name, persona, prompt, rules, skills, spec_version, subagents};
+use crate::draft::Declared;
+use crate::exchange::stax_model;
+use crate::faults::{Faults, quoted};
+use crate::fields::{Fields, Shape};
+use crate::format::Format;
+use crate::solo::{Said, Solo};
+use crate::tree::{At, Node, Spot, Tree};
+use entourage_model::{Name, Report};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Files and folders that an agent may name, beside those with a rule of their own.
+const FOLDERS: [&str; 4] = ["knowledge", "memory", "surfaces", "instructionTree"];
+
+/// Packed like the others, but made by running: it need not be there.
+const OPTIONAL_FOLDER: &str = "memory";
+
+/// Reads the definition in the file `entry`.
+pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
+    let mut faults = Faults::new(entry);
+    let stem = At { value: Name::from("agent"), spot: Spot::START };
+    let node = source.definition(entry, &mut faults);
+    let read = node.and_then(|node| definition(source, &node, &mut faults));
+    let (name, draft, subagents) = read.unwrap_or((stem, None, Vec::new()));
+    Stax { primary: Declared { name, faults, draft }, subagents, claimed: std::mem::take(&mut source.claimed) }
+}
+
+type Read = (At<Name>, Option<Solo>, Vec<Declared<Solo>>);
+
+fn definition(source: &mut Source<'_>, node: &Node, faults: &mut Faults) -> Option<Read> {
+    let mut fields = Fields::of(node, "", faults)?;
+    let mut solo = Solo::new(Format::Stax, "");
+    let name = fields.require_name("name");
+    let version = fields.require_name("version");
+    solo.description = said(&mut fields, "description", |fields| Some(fields.name("description")?.value.to_string()));
+    adapter::check(&mut fields);
+    solo.tags = said(&mut fields, "tags", |fields| fields.texts("tags"));
+    solo.model = adapter_model(node);
+    spec_version(&mut fields);
+    for key in ["author", "license", "url"] {
+        fields.keep(key, Shape::Text);
+    }
+    hints::check(&mut fields);
+    let paths = Paths::read(&mut fields);
+    let secrets = secrets(&mut fields);
+    workspace_sources(&mut fields);
+    packages(&mut fields);
+    let rest = fields.finish();
+    let rest = rest.into_iter().filter(|(key, _)| key != "specVersion");
+    solo.rest = rest.map(|(key, value)| Said { key, spot: node.spot, value }).collect();
+    solo.verbatim = if let Value::Object(map) = node.value() { map } else { Map::new() };
+    check_identity(name.as_ref(), version.as_ref(), solo.tags.as_ref(), faults);
+    let parts = paths.follow(source, &secrets, faults);
+    solo.body = prompt::compose(&parts);
+    solo.servers = parts.servers;
+    solo.children = parts.subagents_at.map(|spot| Said {
+        key: "subagents".to_owned(),
+        spot,
+        value: callable_by(subagents::PRIMARY, &parts.subagents),
+    });
+    let name = name.unwrap_or(At { value: Name::from("agent"), spot: node.spot });
+    Some((name, Some(solo), with_children(parts.subagents)))
+}
+
+/// What is kept of a primary agent; it was checked when it was read.
+pub(super) fn reread(node: &Node, body: &str) -> Option<Solo> {
+    let Value::Object(verbatim) = node.value() else { return None };
+    let mut solo = Solo::new(Format::Stax, body);
+    solo.description = node.field("description").and_then(|said| match &said.tree {
+        Tree::Text(text) => Some(Said { key: "description".to_owned(), spot: said.spot, value: text.clone() }),
+        _ => None,
+    });
+    solo.model = adapter_model(node);
+    let rest = verbatim.iter().filter(|(key, _)| {
+        !["name", "version", "description", "adapter", "hints", "specVersion", "prompt"].contains(&key.as_str())
+    });
+    solo.rest = rest.map(|(key, value)| Said { key: key.clone(), spot: node.spot, value: value.clone() }).collect();
+    solo.verbatim = verbatim;
+    Some(solo)
+}
+
+/// The subagents that `caller` may start. One that says nothing about it is the root's.
+fn callable_by(caller: &str, subagents: &[Declared<Solo>]) -> Vec<At<Name>> {
+    let is_allowed = |declared: &&Declared<Solo>| {
+        let handoff = declared.draft.as_ref().and_then(|draft| draft.handoff.as_ref());
+        match handoff.and_then(|handoff| handoff.value.allowed_from.as_ref()) {
+            Some(callers) => callers.iter().any(|allowed| allowed == caller),
+            None => caller == subagents::PRIMARY,
+        }
+    };
+    subagents.iter().filter(is_allowed).map(|declared| declared.name.clone()).collect()
+}
+
+/// A subagent has as children those that name it among their callers.
+fn with_children(mut subagents: Vec<Declared<Solo>>) -> Vec<Declared<Solo>> {
+    let children: Vec<_> =
+        subagents.iter().map(|declared| callable_by(declared.name.value.as_str(), &subagents)).collect();
+    for (declared, value) in subagents.iter_mut().zip(children) {
+        if let Some(draft) = declared.draft.as_mut().filter(|_| !value.is_empty()) {
+            draft.children = Some(Said { key: "handoff.allowedFrom".to_owned(), spot: declared.name.spot, value });
+        }
+    }
+    subagents
+}
+
+fn check_identity(
+    name: Option<&At<Name>>,
+    version: Option<&At<Name>>,
+    tags: Option<&Said<Vec<String>>>,
+    faults: &mut Faults,
+) {
+    if let Some(At { value, spot }) = name.filter(|name| !name::is_valid(name.value.as_str())) {
+        let what = format!("{} is no name of an agent: {}", quoted(value.as_str()), name::RULE);
+        faults.push(*spot, Report::error("D058", what).hint(name::hint(value.as_str())));
+    }
+    if let Some(At { value, spot }) = version.filter(|version| semver::Version::parse(version.value.as_str()).is_err())
+    {
+        let what = format!("`version` is {}, which is no semantic version", quoted(value.as_str()));
+        faults.push(*spot, Report::error("D062", what).hint("three numbers, as in `1.0.0`"));
+    }
+    let mut seen = BTreeSet::new();
+    for tag in tags.iter().flat_map(|tags| &tags.value).filter(|tag| !seen.insert(*tag)) {
+        let spot = tags.map_or(Spot::START, |tags| tags.spot);
+        faults.push(spot, Report::error("D063", format!("the tag {} is there twice", quoted(tag))).hint("remove one"));
+    }
+}
+
+/// The model that the adapter was made for.
+fn adapter_model(node: &Node) -> Option<Said<crate::solo::ModelWish>> {
+    let adapter = node.field("adapter")?;
+    let model = adapter.field("model")?;
+    let Tree::Text(text) = &model.tree else { return None };
+    Some(Said { key: "adapter.model".to_owned(), spot: model.spot, value: stax_model(text) })
+}
+
+/// The paths that a definition names, each where it does.
+#[derive(Default)]
+struct Paths {
+    persona: Option<At<String>>,
+    prompt: Option<At<String>>,
+    mcp: Option<At<String>>,
+    subagents: Option<At<String>>,
+    skills: Option<At<String>>,
+    rules: Option<At<String>>,
+    folders: Vec<(&'static str, At<String>)>,
+}
+
+impl Paths {
+    fn read(fields: &mut Fields<'_>) -> Self {
+        let mut path = |key: &'static str| {
+            let spot = fields.node(key)?.spot;
+            Some(At { value: fields.text(key)?, spot })
+        };
+        Self {
+            persona: path("persona"),
+            prompt: path("prompt"),
+            mcp: path("mcp"),
+            subagents: path("subagents"),
+            skills: path("skills"),
+            rules: path("rules"),
+            folders: FOLDERS.into_iter().filter_map(|key| Some((key, path(key)?))).collect(),
+        }
+    }
+
+    fn follow(self, source: &mut Source<'_>, secrets: &BTreeSet<String>, faults: &mut Faults) -> prompt::Parts {
+        let file = |source: &Source<'_>, said: Option<At<String>>, key: &str, faults: &mut Faults| {
+            source.locate(&said?, key, Wanted::File, faults)
+        };
+        let folder = |source: &Source<'_>, said: Option<At<String>>, key: &str, faults: &mut Faults| {
+            source.locate(&said?, key, Wanted::Folder, faults)
+        };
+        let subagents_at = self.subagents.as_ref().map(|said| said.spot);
+        let prompt_at = self.prompt.as_ref().map_or(Spot::START, |said| said.spot);
+        let persona = file(source, self.persona, "persona", faults);
+        let prompt_path = file(source, self.prompt, "prompt", faults);
+        source.claimed.extend(prompt_path.clone());
+        let servers_at = self.mcp.as_ref().map(|said| said.spot);
+        let mcp_path = file(source, self.mcp, "mcp", faults);
+        let subagents_path = file(source, self.subagents, "subagents", faults);
+        let rules_path = folder(source, self.rules, "rules", faults);
+        let skills_path = folder(source, self.skills, "skills", faults);
+        let folders = self.folders.into_iter().filter_map(|(key, said)| {
+            if key == OPTIONAL_FOLDER && is_missing(source, &said, faults) {
+                return None;
+            }
+            Some((key, source.locate(&said, key, Wanted::Folder, faults)?))
+        });
+        let folders: Vec<_> = folders.collect();
+        prompt::Parts {
+            persona: persona.and_then(|path| persona::read(source, &path, faults)),
+            prompt: prompt_path.and_then(|path| source.text(&path, prompt_at, faults)),
+            servers: mcp_path.zip(servers_at).and_then(|(path, spot)| {
+                let value = mcp::read(source, &path, secrets, faults)?;
+                Some(Said { key: "mcp".to_owned(), spot, value })
+            }),
+            subagents: subagents_path.map(|path| subagents::read(source, &path, faults)).unwrap_or_default(),
+            subagents_at,
+            rules: rules_path.map(|path| rules::read(source, &path, faults)).unwrap_or_default(),
+            skills: skills_path.map(|path| skills::read(source, &path, faults)).unwrap_or_default(),
+            ..prompt::Parts::of_folders(source, &folders, faults)
+        }
+    }
+}
+
+fn is_missing(source: &Source<'_>, said: &At<String>, faults: &mut Faults) -> bool {
+    let path = super::path::resolve(&faults.file, &said.value);
+    let missing = path.is_some_and(|path| source.files.kind(&path).is_err());
+    if missing {
+        let what = format!("`{OPTIONAL_FOLDER}` is {}, which does not exist yet", quoted(&said.value));
+        faults.push(said.spot, Report::warning("D052", what));
+    }
+    missing
+}
+
+const SECRET_KINDS: [(&str, ()); 7] = [
+    ("api-key", ()),
+    ("token", ()),
+    ("password", ()),
+    ("certificate", ()),
+    ("connection-string", ()),
+    ("url", ()),
+    ("opaque", ()),
+];
+
+/// The keys of the secrets that are declared. Values are never stored.
+fn secrets(fields: &mut Fields<'_>) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for (index, node) in fields.list("secrets").unwrap_or_default().iter().enumerate() {
+        let Some(mut inner) = fields.within(node, &format!("secrets[{index}]")) else { continue };
+        let key = inner.require_name("key");
+        inner.require("required").and_then(|_| inner.flag("required"));
+        inner.choice("kind", &SECRET_KINDS);
+        inner.keep("description", Shape::Text);
+        inner.keep("exposeAs", Shape::TextMap);
+        if let Some(node) = inner.node("value") {
+            let report = Report::error("D064", "a secret's value is never written down in a definition");
+            inner.report(node, report.hint("remove `value`; whoever runs the agent gives it"));
+        }
+        inner.finish();
+        if let Some(key) = key.filter(|key| !keys.insert(key.value.to_string())) {
+            let what = format!("the secret {} is declared twice", quoted(key.value.as_str()));
+            fields.report(node, Report::error("D063", what).hint("remove one"));
+        }
+    }
+    keys
+}
+
+fn workspace_sources(fields: &mut Fields<'_>) {
+    let (mut ids, mut mounts) = (BTreeSet::new(), BTreeSet::new());
+    for (index, node) in fields.list("workspaceSources").unwrap_or_default().iter().enumerate() {
+        let Some(mut inner) = fields.within(node, &format!("workspaceSources[{index}]")) else { continue };
+        let id = inner.require_name("id").map(|id| id.value.to_string());
+        inner.require_name("ref");
+        let mount = inner.require_name("mountPath").map(|mount| mount.value.to_string());
+        inner.flag("writable");
+        inner.flag("required");
+        inner.keep("subpath", Shape::Text);
+        inner.finish();
+        if let Some(mount) = mount.as_ref().filter(|mount| !mount.starts_with('/')) {
+            let what = format!("`workspaceSources[{index}].mountPath` is {}, which is not absolute", quoted(mount));
+            fields.report(node, Report::error("D065", what).hint("begin it with `/`"));
+        }
+        let doubles = [("id", id, &mut ids), ("mountPath", mount, &mut mounts)];
+        for (key, value, seen) in doubles.into_iter().filter_map(|(key, value, seen)| Some((key, value?, seen))) {
+            if !seen.insert(value.clone()) {
+                let what = format!("two `workspaceSources` have the same `{key}`, {}", quoted(&value));
+                fields.report(node, Report::error("D063", what).hint("change one of them"));
+            }
+        }
+    }
+}
+
+fn packages(fields: &mut Fields<'_>) {
+    for (index, node) in fields.list("packages").unwrap_or_default().iter().enumerate() {
+        fields.name_of(&format!("packages[{index}]"), node);
+    }
+}

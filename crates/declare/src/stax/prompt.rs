@@ -1,0 +1,191 @@
+//! One text out of all that says who the primary agent is and how it works.
+
+use super::rules::Scope;
+use super::source::Source;
+use crate::draft::Declared;
+use crate::faults::Faults;
+use crate::solo::{Said, Server, Solo};
+use crate::tree::Spot;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What the agent's definition led to.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) persona: Option<Persona>,
+    pub(super) prompt: Option<String>,
+    /// `surfaces/instructions.md`.
+    pub(super) surface: Option<String>,
+    /// The instruction tree's instructions for the whole project.
+    pub(super) root_instructions: Option<String>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) skills: Vec<Skill>,
+    pub(super) servers: Option<Said<BTreeMap<String, Server>>>,
+    pub(super) subagents: Vec<Declared<Solo>>,
+    pub(super) subagents_at: Option<Spot>,
+}
+
+#[derive(Debug)]
+pub(super) struct Persona {
+    pub(super) display_name: String,
+    pub(super) role: String,
+    pub(super) verbatim: Map<String, Value>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Rule {
+    pub(super) id: String,
+    pub(super) scope: Scope,
+    pub(super) globs: Vec<String>,
+    pub(super) priority: i64,
+    pub(super) description: Option<String>,
+    pub(super) text: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Skill {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) path: String,
+}
+
+impl Parts {
+    /// What lies in the folders that only matter as files, where the agent reads it from the start.
+    pub(super) fn of_folders(source: &mut Source<'_>, folders: &[(&str, String)], faults: &mut Faults) -> Self {
+        let mut parts = Self::default();
+        for (key, folder) in folders {
+            let files = source.files_beneath(folder, faults);
+            let mut text = |name: &str| {
+                let path = format!("{folder}/{name}");
+                files.contains(&path).then(|| source.text(&path, Spot::START, faults))?
+            };
+            match *key {
+                "surfaces" => parts.surface = text("instructions.md"),
+                "instructionTree" => parts.root_instructions = text("_root/instructions.md"),
+                _ => {}
+            }
+        }
+        parts
+    }
+}
+
+/// Who the agent is comes first, then what it is to do, then the rules and what it can look up.
+pub(super) fn compose(parts: &Parts) -> String {
+    let mut sections = Vec::new();
+    sections.extend(parts.persona.as_ref().map(preamble));
+    sections.extend(parts.surface.clone());
+    sections.extend(parts.prompt.as_ref().map(|text| match &parts.persona {
+        Some(persona) => render(text, &persona.verbatim),
+        None => text.clone(),
+    }));
+    sections.extend(parts.root_instructions.clone());
+    sections.extend(parts.rules.iter().map(rule));
+    if !parts.skills.is_empty() {
+        let mut text = "## Skills\n\nRead the file of a skill before you do what it is for.\n".to_owned();
+        for Skill { name, description, path } in &parts.skills {
+            _ = write!(text, "\n- {name}: {description} (`{path}`)");
+        }
+        sections.push(text);
+    }
+    match sections.as_slice() {
+        // The only text stays as its author left it.
+        [only] => only.clone(),
+        _ => sections.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+fn preamble(persona: &Persona) -> String {
+    let mut text = format!("# {}\n\n**Role:** {}", persona.display_name, persona.role);
+    if let Some(Value::String(background)) = persona.verbatim.get("background") {
+        _ = write!(text, "\n\n{background}");
+    }
+    let lists = [
+        ("Traits", "personality", "traits"),
+        ("Never", "boundaries", "willNot"),
+        ("Always", "boundaries", "always"),
+        ("Hand over to a person", "boundaries", "escalates"),
+    ];
+    for (title, section, key) in lists {
+        let items = persona.verbatim.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
+        let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).collect();
+        if !items.is_empty() {
+            _ = write!(text, "\n\n**{title}:** {}", items.join(", "));
+        }
+    }
+    text
+}
+
+fn rule(rule: &Rule) -> String {
+    let when = match rule.scope {
+        Scope::Always => String::new(),
+        Scope::Glob => format!("Holds for files that match {}.\n\n", rule.globs.join(", ")),
+        Scope::Auto => {
+            format!("Holds where it fits: {}\n\n", rule.description.as_deref().unwrap_or("judge by its text."))
+        }
+        Scope::Manual => "Holds only when the user asks for it.\n\n".to_owned(),
+    };
+    format!("## Rule: {}\n\n{when}{}", rule.id, rule.text.trim())
+}
+
+/// Puts the persona's values in place of `{{persona.a.b}}`; what is not there renders empty, `\{{` is `{{`.
+fn render(text: &str, persona: &Map<String, Value>) -> String {
+    let mut rendered = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("{{") {
+        let (before, marked) = rest.split_at(at);
+        if let Some(before) = before.strip_suffix('\\') {
+            rendered.push_str(before);
+            rendered.push_str("{{");
+            rest = &marked[2..];
+            continue;
+        }
+        let Some((inside, after)) = marked[2..].split_once("}}") else { break };
+        rendered.push_str(before);
+        rendered.push_str(&lookup(inside.trim(), persona));
+        rest = after;
+    }
+    rendered + rest
+}
+
+fn lookup(path: &str, persona: &Map<String, Value>) -> String {
+    let Some(path) = path.strip_prefix("persona.") else { return String::new() };
+    let mut segments = path.split('.');
+    let first = segments.next().and_then(|key| persona.get(key));
+    match segments.try_fold(first, |value, key| Some(value?.get(key))).flatten() {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => {
+            let text = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+            items.iter().map(text).collect::<Vec<_>>().join(", ")
+        }
+        Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
+        Some(Value::Object(_) | Value::Null) | None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_prompt_may_quote_the_persona() {
+        let persona = json!({ "name": "ada", "voice": { "tone": "calm" }, "values": ["care", "speed"], "age": 7 });
+        let Value::Object(persona) = persona else { unreachable!("an object was written") };
+        let cases = [
+            ("I am {{persona.name}}.", "I am ada."),
+            ("{{ persona.voice.tone }}", "calm"),
+            ("{{persona.values}}", "care, speed"),
+            ("{{persona.age}}", "7"),
+            ("[{{persona.voice}}]", "[]"),
+            ("[{{persona.nothing.here}}]", "[]"),
+            ("[{{other}}]", "[]"),
+            ("\\{{persona.name}}", "{{persona.name}}"),
+            ("open {{persona.name", "open {{persona.name"),
+            ("{{", "{{"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(render(text, &persona), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Skills: a folder for each, with a `SKILL.md` that says what it is for.
+
+use super::source::Source;
+use super::{name, prompt::Skill};
+use crate::faults::{Faults, quoted};
+use crate::fields::{Fields, Shape};
+use crate::files::Kind;
+use crate::front::{self, Front};
+use crate::tree::Spot;
+use crate::yaml;
+use entourage_model::Report;
+
+const FILE: &str = "SKILL.md";
+
+pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -> Vec<Skill> {
+    // Looked through for links and special files, which cannot be packed.
+    source.files_beneath(folder, faults);
+    let entries = source.files.entries(folder).unwrap_or_default();
+    let mut skills = Vec::new();
+    for (skill, _) in entries.into_iter().filter(|(_, kind)| *kind == Kind::Folder) {
+        let path = format!("{folder}/{skill}/{FILE}");
+        let mut own = Faults::new(&path);
+        match source.files.kind(&path) {
+            Ok(Kind::File) => {
+                let text = source.text(&path, Spot::START, &mut own);
+                skills.extend(text.and_then(|text| self::skill(&path, &text, &mut own)));
+            }
+            _ => {
+                let what = format!("the skill {} has no `{FILE}`", quoted(&skill));
+                own.reports.push(Report::error("D071", what).at(entourage_model::Place::file(&path)).hint("write it"));
+            }
+        }
+        faults.reports.append(&mut own.reports);
+        source.claimed.insert(path);
+    }
+    skills
+}
+
+fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<Skill> {
+    let Front::Parts { yaml, first_line, .. } = front::split(text) else {
+        let report = Report::error("D071", "a skill begins with front matter that has `name` and `description`");
+        faults.push(Spot::START, report.hint("add it between two lines `---`"));
+        return None;
+    };
+    let node = match yaml::parse(yaml, first_line) {
+        Ok(node) => node,
+        Err(fault) => {
+            let report = Report::error("D070", format!("the front matter is not valid YAML: {}", fault.what));
+            faults.push(fault.spot, report.hint(yaml::hint(&fault)));
+            return None;
+        }
+    };
+    let mut fields = Fields::of(&node, "", faults)?;
+    let said = fields.require_name("name");
+    let description = fields.require_name("description");
+    for key in ["allowed-tools", "tags", "priority", "metadata", "license", "compatibility"] {
+        fields.keep(key, Shape::Any);
+    }
+    for key in ["model", "argument-hint"] {
+        fields.keep(key, Shape::Text);
+    }
+    fields.keep("user-invocable", Shape::Flag);
+    if let Some(said) = said.as_ref().filter(|said| !name::is_valid(said.value.as_str())) {
+        let what = format!("{} is no name of a skill: {}", quoted(said.value.as_str()), name::RULE);
+        fields.report_at(said.spot, Report::error("D058", what).hint(name::hint(said.value.as_str())));
+    }
+    fields.finish();
+    Some(Skill { name: said?.value.to_string(), description: description?.value.to_string(), path: path.to_owned() })
+}

@@ -1,0 +1,88 @@
+//! A definition in TypeScript → tree with places, and the code that its functions need.
+
+use crate::faults::{Faults, quoted};
+use crate::files::{self, Files};
+use crate::tree::{Node, Spot, Tree};
+use entourage_model::{Place, Program, Report};
+use entourage_script::{Double, Evaluated, Fault, FaultKind, Found, Located, Memory, Sources};
+use std::io;
+
+/// What a definition's file may end with.
+pub(crate) const EXTENSIONS: [&str; 4] = [".ts", ".mts", ".js", ".mjs"];
+
+/// A key that an object has twice.
+pub(crate) const DOUBLE: &str = "D038";
+
+/// What the module at `path` exports by default. Absent: it went away, or the reason is reported, in whichever module
+/// it lies.
+pub(crate) fn evaluate(
+    path: &str,
+    files: &dyn Files,
+    memory: &dyn Memory,
+    faults: &mut Faults,
+) -> Option<(Node, Program)> {
+    // The text is asked for first, because its faults are the same for every format.
+    let text = files::text(files, path).map_err(|report| faults.reports.push(report)).ok()??;
+    let sources = Modules { files, entry: (path, text.as_bytes()) };
+    match entourage_script::evaluate(path, &sources, memory) {
+        Ok(Evaluated { value, doubles, program }) => {
+            for Double { key, line, column } in doubles {
+                let what = format!("the key {} is in its object twice, and only the last counts", quoted(&key));
+                faults.push(Spot { line, column }, Report::warning(DOUBLE, what).hint("remove one of the two"));
+            }
+            Some((node(value), program))
+        }
+        Err(fault) => {
+            faults.reports.push(report(fault));
+            None
+        }
+    }
+}
+
+/// A project's modules; the one that was read already is not read again.
+struct Modules<'a> {
+    files: &'a dyn Files,
+    entry: (&'a str, &'a [u8]),
+}
+
+impl Sources for Modules<'_> {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let (entry, bytes) = self.entry;
+        if path == entry { Ok(bytes.to_vec()) } else { self.files.read(path) }
+    }
+}
+
+fn node(located: Located) -> Node {
+    let tree = match located.found {
+        Found::Null => Tree::Null,
+        Found::Flag(flag) => Tree::Flag(flag),
+        Found::Number(number) => Tree::Number(number),
+        Found::Text(text) => Tree::Text(text),
+        Found::Function => Tree::Function,
+        Found::List(items) => Tree::List(items.into_iter().map(node).collect()),
+        Found::Object(entries) => Tree::Object(entries.into_iter().map(|(key, value)| (key, node(value))).collect()),
+    };
+    Node { spot: Spot { line: located.line, column: located.column }, tree }
+}
+
+fn report(fault: Fault) -> Report {
+    let Fault { kind, what, file, line, column } = fault;
+    let report = match kind {
+        FaultKind::Read => Report::error("D001", format!("`{file}` cannot be read: {what}"))
+            .hint("check that it is there and that you may read it"),
+        FaultKind::Syntax => Report::error("D022", format!("this is not valid TypeScript: {what}"))
+            .hint("mend the text at the place shown"),
+        FaultKind::Import => Report::error("D023", what)
+            .hint("import modules of the project by a relative path, or one of those that come with entourage"),
+        FaultKind::Threw => Report::error("D024", format!("the definition threw: {what}"))
+            .hint("a definition is evaluated whenever it is read, and must not throw"),
+        FaultKind::Time => Report::error("D025", format!("the definition was not evaluated: {what}"))
+            .hint("only say what is defined; work belongs into `execute` of a tool"),
+        FaultKind::Memory => Report::error("D025", format!("the definition was not evaluated: {what}"))
+            .hint("only say what is defined; data belongs into a file that a tool reads"),
+        FaultKind::Value => Report::error("D026", format!("the module gives no definition: {what}"))
+            .hint("write `export default` before the definition, and plain values within it"),
+    };
+    // What lies nowhere in particular is about the whole file.
+    report.at(Place::at(file, line.unwrap_or(1), column.unwrap_or(1)))
+}

@@ -1,0 +1,211 @@
+//! Faults in TypeScript: each with the file, the line and the column that the author wrote.
+
+use super::{check, lines, load, names, project, tools};
+use entourage_declare::{FILE_BYTES_MAX, MemoryFiles};
+
+/// The module of tool `t`, and what is said about it.
+fn check_module(module: &str, expected: &[&str]) {
+    let loaded = project(&format!("-- agents/tools/t.ts\n{module}\n"));
+    let told: Vec<_> = lines(&loaded).iter().map(|line| line.replace(" at agents/tools/t.ts", " at t.ts")).collect();
+    assert_eq!(told, expected, "{module}");
+}
+
+/// The same for a fault whose words are the evaluation's own. The place may say less than the report does.
+fn check_fault(module: &str, code: &str, place: &str, hint: &str) {
+    let loaded = project(&format!(
+        "-- agents/tools/t.ts\n{module}\n-- agents/agents/torn.json\n{{\"name\":\n-- agents/prompts/p.json\n{{\"name\": \"p\", \"prompt\": 1}}\n"
+    ));
+    let told = lines(&loaded);
+    assert_eq!(told.len(), 3, "the others are looked at all the same: {told:?}");
+    let fault = told.iter().find(|line| line.contains("agents/tools/")).expect("the module's file is named");
+    assert!(fault.starts_with(&format!("error[{code}]: ")), "{fault}");
+    assert!(fault.contains(&format!(" at agents/tools/t.ts{place}")), "{fault}");
+    assert!(fault.contains(&format!("; {hint}")), "{fault}");
+    assert!(loaded.team.tools.is_empty());
+}
+
+#[test]
+fn a_syntax_error_lies_where_the_text_stops_being_typescript() {
+    check_fault(
+        "import { defineTool } from '@standardagents/builder';\n\ninterface A { a: string }\nconst x: number = 1;\nexport default defineTool({ description: 'x' args: null });",
+        "D022",
+        ":5:46;",
+        "mend",
+    );
+}
+
+#[test]
+fn a_definition_that_throws_is_reported_where_it_throws() {
+    check_fault(
+        "interface Wide {\n  a: string;\n}\n\nfunction fail(): Wide {\n  throw new Error('no key');\n}\nexport default fail();",
+        "D024",
+        ":6:",
+        "a definition is evaluated whenever it is read",
+    );
+}
+
+#[test]
+fn a_fault_in_an_imported_module_lies_there() {
+    let loaded = project(
+        "
+-- agents/tools/t.ts
+import { limit } from './shared/limit';
+export default { description: `at most ${limit}`, args: null, execute() {} };
+-- agents/tools/shared/limit.ts
+type Count = number;
+
+export const limit: Count = nothing.here;
+-- agents/tools/u.ts
+import { limit } from './shared/limit';
+export default { description: `at least ${limit}`, args: null, execute() {} };
+",
+    );
+    let told = lines(&loaded);
+    assert_eq!(told.len(), 1, "it is said once: {told:?}");
+    assert!(told[0].starts_with("error[D024]") && told[0].contains(" at agents/tools/shared/limit.ts:3:"), "{told:?}");
+}
+
+#[test]
+fn only_the_project_s_own_modules_and_ours_are_imported() {
+    for path in ["fs", "node:fs", "lodash", "../../../secret", "/etc/passwd", "./missing", "file:///etc/passwd"] {
+        check_fault(
+            &format!("\nimport x from '{path}';\nexport default x;"),
+            "D023",
+            ":2:15;",
+            "import modules of the project by a relative path",
+        );
+    }
+}
+
+#[test]
+fn limits_end_what_would_not_end() {
+    check_fault("while (true) {}\nexport default 1;", "D025", "", "only say what is defined");
+    check_fault(
+        "const all = [];\nfor (;;) all.push(new Array(100000).fill(7));\nexport default all;",
+        "D025",
+        "",
+        "only say what is defined",
+    );
+}
+
+#[test]
+fn the_default_export_is_the_definition() {
+    check_fault("export const tool = 1;", "D026", ":1:1", "write `export default`");
+    check_module(
+        "export default 1;",
+        &["error[D006]: a declaration must be an object, not `1` at t.ts:1:16; write an object"],
+    );
+    check_module(
+        "export default () => ({});",
+        &["error[D006]: a declaration must be an object, not a function at t.ts:1:16; write an object"],
+    );
+}
+
+#[test]
+fn a_file_has_a_limit_of_size() {
+    let large = |bytes: usize| {
+        let start = "export default { description: 'd', args: null, execute() {} };\n//";
+        start.to_owned() + &"x".repeat(bytes - start.len())
+    };
+    let told = |bytes: usize| {
+        let files = MemoryFiles::from_iter([("agents/tools/t.ts", large(bytes))]);
+        lines(&load(&files, &tools()))
+    };
+    assert_eq!(told(FILE_BYTES_MAX), [""; 0]);
+    let expected = [
+        "error[D002]: the file is larger than 8 MiB at agents/tools/t.ts:1:1; split it, or move what is not a declaration",
+    ];
+    assert_eq!(told(FILE_BYTES_MAX + 1), expected);
+    assert_eq!(told(50 << 20), expected);
+}
+
+#[test]
+fn a_fault_in_a_value_lies_at_its_property_or_at_the_define_call() {
+    check(
+        "
+-- agents/agents/a.ts
+import { defineAgent } from '@standardagents/builder';
+const shared = { prompt: 'p' };
+export default defineAgent({
+  name: 'a',
+  maxSessionTurns: 'many',
+  sideA: { ...shared, maxSteps: 0 },
+  mood: 'good',
+});
+-- agents/agents/b.ts
+import { defineAgent } from '@standardagents/builder';
+
+export default defineAgent({ name: 'b' });
+-- agents/prompts/p.ts
+import { definePrompt } from '@standardagents/builder';
+export default definePrompt({
+  name: 'p',
+  prompt: [
+    { type: 'text', content: 'a' },
+    { type: 'text', content: 1 },
+  ],
+  tools: [
+    'red_file',
+  ],
+});
+",
+        &[
+            "error[D006]: `maxSessionTurns` must be a positive integer, not the string `many` at agents/agents/a.ts:5:3; write a positive integer",
+            "error[D006]: `sideA.maxSteps` must be a positive integer, not `0` at agents/agents/a.ts:6:23; write a positive integer",
+            "warning[D007]: the field `mood` is unknown and has no effect at agents/agents/a.ts:7:3; did you mean `hooks`?",
+            "error[D005]: `sideA` is missing at agents/agents/b.ts:3:16; add `sideA`",
+            "error[D006]: `prompt[1].content` must be a string, not `1` at agents/prompts/p.ts:6:21; write a string",
+            "error[D014]: prompt `p` may call tool `red_file`, which nobody provides at agents/prompts/p.ts:9:5; did you mean `read_file`?",
+        ],
+    );
+}
+
+#[test]
+fn one_name_in_typescript_and_json_names_both_files() {
+    check(
+        "
+-- agents/agents/same.json
+{\"name\": \"same\", \"sideA\": {\"prompt\": \"p\"}}
+-- agents/agents/same.ts
+export default { name: 'same', sideA: { prompt: 'p' } };
+-- agents/prompts/p.json
+{\"name\": \"p\", \"prompt\": \"\"}
+-- agents/tools/t.mjs
+export default { description: 'd', execute() {} };
+-- agents/tools/t.ts
+export default { description: 'd', execute() {} };
+",
+        &[
+            "error[D010]: agent `same` is declared twice: in `agents/agents/same.json` and in `agents/agents/same.ts` at agents/agents/same.ts:1:18; give one of them another name; until then `agents/agents/same.ts` counts",
+            "error[D010]: tool `t` is declared twice: in `agents/tools/t.mjs` and in `agents/tools/t.ts` at agents/tools/t.ts:1:16; give one of them another name; until then `agents/tools/t.ts` counts",
+        ],
+    );
+}
+
+#[test]
+fn javascript_declares_too_and_what_lies_beside_code_does_not() {
+    let loaded = project(
+        "
+-- agents/agents/one.js
+export default { name: 'one', sideA: { prompt: 'p' } };
+-- agents/agents/two.mts
+export default { name: 'two' as string, sideA: { prompt: 'p' } };
+-- agents/agents/types.d.ts
+declare const nothing: string;
+-- agents/agents/one.test.ts
+throw new Error('a test');
+-- agents/agents/old.cjs
+module.exports = {};
+-- agents/agents/.hidden.ts
+no
+-- agents/agents/deeper/three.ts
+throw new Error('not looked at');
+-- agents/prompts/p.ts
+import words from './texts/p.json' with { type: 'json' };
+export default { name: 'p', prompt: words.prompt };
+-- agents/prompts/texts/p.json
+{\"prompt\": \"From a file.\"}
+",
+    );
+    assert_eq!((lines(&loaded), names(&loaded)), (vec![], vec!["one", "two"]));
+}

@@ -1,0 +1,243 @@
+//! What can be wrong with a stax project.
+
+use crate::project::{AGENT, SUBAGENTS, lines, project, seed};
+
+/// The reports about the seed's example with one text put in place of another.
+fn changed(file: &str, from: &str, to: &str) -> Vec<String> {
+    let text = if file == "agent.ts" { AGENT } else { SUBAGENTS };
+    assert!(text.contains(from), "{from}");
+    lines(&seed(&[(file, &text.replace(from, to))]))
+}
+
+#[test]
+fn a_fault_in_the_agent_is_reported_where_it_lies() {
+    let cases = [
+        (
+            "name: \"backend-engineer\"",
+            "name: \"Backend Engineer\"",
+            "error[D058] agent.ts:5:3 `Backend Engineer` is no name of an agent: 1 to 63 lower-case letters, digits and inner hyphens | such as `backend-engineer`",
+        ),
+        (
+            "version: \"1.0.0\"",
+            "version: \"1.0\"",
+            "error[D062] agent.ts:6:3 `version` is `1.0`, which is no semantic version | three numbers, as in `1.0.0`",
+        ),
+        ("  version: \"1.0.0\",\n", "", "error[D005] agent.ts:4:16 `version` is missing | add `version`"),
+        (
+            "adapter: codex({})",
+            "adapter: 7",
+            "error[D006] agent.ts:7:3 `adapter` must be an object, not `7` | write an object",
+        ),
+        ("  adapter: codex({}),\n", "", "error[D005] agent.ts:4:16 `adapter` is missing | add `adapter`"),
+        (
+            "subagents: \"./subagents.ts\"",
+            "subagents: \"../subagents.ts\"",
+            "error[D051] agent.ts:8:3 `subagents` is `../subagents.ts`, which does not lie inside the project | give a path beneath the folder of the agent, such as `./prompt.md`",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "prompt: \"./nothing.md\"",
+            "error[D052] agent.ts:8:3 `prompt` is `./nothing.md`, which does not exist | write the file, or remove the key",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "rules: \"./subagents.ts\"",
+            "error[D053] agent.ts:8:3 `rules` is `./subagents.ts`, which is a file | give a folder",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "tags: [\"a\", \"a\"]",
+            "error[D063] agent.ts:8:3 the tag `a` is there twice | remove one",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "subagent: \"./subagents.ts\"",
+            "warning[D007] agent.ts:8:3 the field `subagent` is unknown and has no effect | did you mean `subagents`?",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "memory: \"./memory\"",
+            "warning[D052] agent.ts:8:3 `memory` is `./memory`, which does not exist yet",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "secrets: [{ key: \"K\", required: true, value: \"x\" }]",
+            "error[D064] agent.ts:8:41 a secret's value is never written down in a definition | remove `value`; whoever runs the agent gives it",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "workspaceSources: [{ id: \"a\", ref: \"r\", mountPath: \"rel\" }]",
+            "error[D065] agent.ts:8:22 `workspaceSources[0].mountPath` is `rel`, which is not absolute | begin it with `/`",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(changed("agent.ts", from, to), [expected], "{to}");
+    }
+}
+
+#[test]
+fn what_an_agent_says_of_itself_and_wishes_is_checked() {
+    let cases = [
+        (
+            "subagents: \"./subagents.ts\"",
+            "description: \"\"",
+            "error[D006] agent.ts:8:3 `description` must be a string that is not blank, not the string `` | write a string that is not blank",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "specVersion: \"2.0.0\"",
+            "warning[D072] agent.ts:8:3 `specVersion` is the string `2.0.0`, which is not known here | the version is `1.0.0`",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "hints: { isolation: \"docker\" }",
+            "error[D006] agent.ts:8:12 `hints.isolation` must be `process`, `container`, `gvisor` or `microvm`, not the string `docker` | did you mean `container`?",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "hints: { network: { allowlist: [] } }",
+            "error[D005] agent.ts:8:12 `hints.network.mode` is missing | add `mode`",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "hints: { capabilities: { shell: \"yes\" } }",
+            "error[D006] agent.ts:8:28 `hints.capabilities.shell` must be `true` or `false`, not the string `yes` | write `true` or `false`",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
+            "hints: { filesystem: { writable: \"/\" } }",
+            "error[D006] agent.ts:8:26 `hints.filesystem.writable` must be an array of strings, not the string `/` | write an array of strings",
+        ),
+        (
+            "version: \"1.0.0\"",
+            "version: \"0.0.1\", version: \"1.0.0\"",
+            "warning[D038] agent.ts:6:21 the key `version` is in its object twice, and only the last counts | remove one of the two",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(changed("agent.ts", from, to), [expected], "{to}");
+    }
+}
+
+#[test]
+fn a_fault_in_a_subagent_is_reported_where_it_lies() {
+    let cases = [
+        (
+            "    reviewer: {",
+            "    \"Bad Name\": {",
+            "error[D058] subagents.ts:5:5 `Bad Name` is no name of a subagent: 1 to 63 lower-case letters, digits and inner hyphens | such as `bad-name`",
+        ),
+        (
+            "invocation: \"manual\"",
+            "invocation: \"manul\"",
+            "error[D006] subagents.ts:7:7 `agents.reviewer.invocation` must be `manual`, `delegate` or `automatic`, not the string `manul` | did you mean `manual`?",
+        ),
+        (
+            "returnMode: \"report\"",
+            "returnMode: 3",
+            "error[D006] subagents.ts:12:9 `agents.reviewer.handoff.returnMode` must be `report`, `patch` or `continue`, not `3` | write `report`, `patch` or `continue`",
+        ),
+        (
+            "\"./subagents/reviewer.md\"",
+            "\"./subagents/reviewer.txt\"",
+            "error[D060] subagents.ts:8:7 `agents.reviewer.instructions` is `./subagents/reviewer.txt`, which is no Markdown file | name a file that ends in `.md` or `.markdown`",
+        ),
+        (
+            "\"./subagents/reviewer.md\"",
+            "\"./gone.md\"",
+            "error[D052] subagents.ts:8:7 `agents.reviewer.instructions` is `./gone.md`, which does not exist | write the file, or remove the key",
+        ),
+        (
+            "    debugger: {",
+            "    reviewer: {",
+            "error[D038] subagents.ts:15:5 the subagent `reviewer` is declared twice | remove one of the two",
+        ),
+        (
+            "    reviewer: {",
+            "    primary: {",
+            "warning[D073] subagents.ts:5:5 a subagent is called `primary`, which is the word for the bundle's root | give it another name: in `handoff.allowedFrom` the word means the root, and never this subagent",
+        ),
+        (
+            "model: \"gpt-5-codex\"",
+            "model: \"dashscope:q\"",
+            "warning[D096] subagents.ts:9:7 agent `reviewer` names a model of `dashscope`, which is no provider here | the project's own model is used; providers are ",
+        ),
+        (
+            "model: \"gpt-5-codex\"",
+            "agents: {}",
+            "error[D059] subagents.ts:9:7 `agents.reviewer.agents`: a subagent cannot have subagents of its own | move them beside it, into `agents`",
+        ),
+        (
+            "model: \"gpt-5-codex\"",
+            "colour: \"red\"",
+            "warning[D007] subagents.ts:9:7 the field `agents.reviewer.colour` is unknown and has no effect",
+        ),
+        (
+            "[\"primary\"]",
+            "[\"primry\"]",
+            "warning[D061] subagents.ts:10:7 `handoff.allowedFrom` of `reviewer` names `primry`, which is no agent of this bundle | did you mean `primary`?",
+        ),
+        (
+            "model: \"gpt-5-codex\"",
+            "metadata: { a: 1 }",
+            "error[D006] subagents.ts:9:19 `agents.reviewer.metadata.a` must be a string, not `1` | write a string",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let found = changed("subagents.ts", from, to);
+        assert!(found.iter().any(|line| line.starts_with(expected)), "{to}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_broken_subagent_leaves_the_others_alone() {
+    let broken = SUBAGENTS.replace("\"./subagents/reviewer.md\"", "\"./gone.md\"");
+    let loaded = seed(&[("subagents.ts", &broken)]);
+    assert!(loaded.team.agents.contains_key("backend-engineer"));
+    assert!(loaded.team.agents.contains_key("debugger"));
+    assert!(!loaded.team.agents.contains_key("reviewer"));
+}
+
+#[test]
+fn an_agent_that_throws_is_reported_and_nothing_takes_its_place() {
+    let loaded = project(&[("agent.ts", "throw new Error('no');\nexport default 1;\n")]);
+    let found = lines(&loaded);
+    assert!(matches!(found.as_slice(), [only] if only.contains("agent.ts:1:") && only.contains("no")), "{found:?}");
+    assert!(!loaded.team.agents.contains_key("lead"));
+}
+
+#[test]
+fn instructions_outside_of_the_project_are_told_as_that_in_json_too() {
+    let subagents = r#"{ "agents": { "a": { "description": "d", "instructions": "/etc/passwd" } } }"#;
+    let agent = AGENT.replace("subagents.ts", "subagents.json");
+    let loaded = project(&[("agent.ts", &agent), ("subagents.json", subagents)]);
+    let expected = "error[D051] subagents.json:1:42 `agents.a.instructions` is `/etc/passwd`, which does not lie inside the project | give a path beneath the folder of the agent, such as `./prompt.md`";
+    assert_eq!(lines(&loaded), [expected]);
+}
+
+#[test]
+fn a_fault_in_what_an_agent_names_says_what_to_do() {
+    let named = |key: &str, path: &str, files: &[(&str, &str)]| {
+        let agent = AGENT.replace("subagents: \"./subagents.ts\"", &format!("{key}: \"{path}\""));
+        let loaded = project(&[&[("agent.ts", agent.as_str())], files].concat());
+        lines(&loaded)
+    };
+    assert_eq!(
+        named("persona", "./p.json", &[("p.json", r#"{ "name": "A B", "displayName": "A", "role": "r" }"#)]),
+        [
+            "error[D058] p.json:1:3 `A B` is no name of a persona: 1 to 63 lower-case letters, digits and inner hyphens | such as `a-b`"
+        ]
+    );
+    assert_eq!(
+        named("skills", "./s", &[("s/a/SKILL.md", "---\nname: …\ndescription: d\n---\n")]),
+        [
+            "error[D058] s/a/SKILL.md:2:1 `…` is no name of a skill: 1 to 63 lower-case letters, digits and inner hyphens | such as `reviewer`"
+        ]
+    );
+    assert_eq!(
+        named("rules", "./r", &[("r/a.md", "---\nid: a\nid: b\n---\n")]),
+        [
+            "error[D070] r/a.md:3:1 the front matter is not valid YAML: the key `id` is in its mapping twice | remove one of the two"
+        ]
+    );
+}
