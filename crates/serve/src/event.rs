@@ -1,0 +1,86 @@
+//! What happened, as streams show it. Only what is in the journal may go in, so that a replay gives the same bytes.
+
+use entourage_model::Event;
+use entourage_runtime::StoredEvent;
+use serde_json::{Value, json};
+
+/// A durable event with its thread.
+pub(crate) fn shown(stored: &StoredEvent) -> Value {
+    let (event, seq) = (&stored.event, stored.seq);
+    let mut document = match event.message() {
+        Some(message) => json!({ "type": "message", "thread_id": stored.thread, "message": message.shown(Some(seq)) }),
+        None => told(event),
+    };
+    document["thread_id"] = json!(stored.thread);
+    document
+}
+
+/// What people and programs outside may know of it. Values of variables are nobody's business.
+fn told(event: &Event) -> Value {
+    match event {
+        Event::Started(started) => json!({
+            "type": "started",
+            "agent": started.agent,
+            "parent": started.parent,
+            "root": started.root,
+            "depth": started.depth,
+        }),
+        Event::SessionStarted { acting, .. } => json!({ "type": "session_started", "acting": acting }),
+        Event::Posted(_) | Event::Answered { .. } | Event::CallEnded { .. } | Event::Injected { .. } => {
+            json!({ "type": "message" })
+        }
+        Event::CallStarted { call } => json!({ "type": "call_started", "call_id": call }),
+        Event::ChildStarted(link) => json!({
+            "type": "child_started",
+            "child": link.thread,
+            "run_id": link.run,
+            "agent": link.agent,
+            "name": link.given_name,
+        }),
+        Event::ChildAsked { child, run, .. } => json!({ "type": "child_asked", "child": child, "run_id": run }),
+        Event::ChildEnded { child, run, outcome } => {
+            json!({ "type": "child_ended", "child": child, "run_id": run, "outcome": outcome })
+        }
+        Event::ChildCancelled { child } => json!({ "type": "child_cancelled", "child": child }),
+        Event::ChildTerminated { child } => json!({ "type": "child_terminated", "child": child }),
+        Event::ChildReported { child, status } => {
+            json!({ "type": "child_reported", "child": child, "status": status })
+        }
+        Event::RunCancelled { run } => json!({ "type": "run_cancelled", "run_id": run }),
+        Event::TurnEnded { side, stop, next } => {
+            json!({ "type": "turn_ended", "side": side, "stop": stop, "next": next })
+        }
+        Event::SessionEnded(end) => {
+            json!({ "type": "session_ended", "outcome": end.ending.outcome, "limit": end.ending.limit })
+        }
+        Event::Terminated { at } => json!({ "type": "terminated", "at": at }),
+        Event::VariablesSet { variables } => {
+            json!({ "type": "variables_set", "names": variables.keys().collect::<Vec<_>>() })
+        }
+        Event::ValueSet { key, .. } => json!({ "type": "value_set", "key": key }),
+        Event::MessageReplaced { message } => json!({ "type": "message_replaced", "message": message.shown(None) }),
+        Event::MessageDeleted { id } => json!({ "type": "message_deleted", "message_id": id }),
+        Event::CallQueued { call } => json!({ "type": "call_queued", "call_id": call.id, "name": call.name }),
+        Event::FilePut(row) => {
+            json!({ "type": "file_put", "path": row.path, "size": row.size, "mime_type": row.mime_type })
+        }
+        Event::FileRemoved { path } => json!({ "type": "file_removed", "path": path }),
+        Event::Emitted { name, data } => json!({ "type": "emitted", "name": name, "data": data }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::{Ids, Timestamp, VariableValue};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn values_of_variables_are_not_shown() {
+        let variables = BTreeMap::from([("KEY".to_owned(), VariableValue::text("hunter2"))]);
+        let thread = Ids::new(Timestamp(1), 1).thread();
+        let stored = StoredEvent { thread, seq: 2, position: 7, epoch: 0, event: Event::VariablesSet { variables } };
+        let expected = json!({ "type": "variables_set", "names": ["KEY"], "thread_id": thread });
+        assert_eq!(shown(&stored), expected);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a request is refused with: a status, a code for programs, words for people.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use entourage_runtime::RuntimeError;
+use serde::Serialize;
+use std::borrow::Cow;
+use utoipa::ToSchema;
+
+/// Why a request was not answered as it wished.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    status: StatusCode,
+    why: Why,
+}
+
+/// The body of every refusal.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Refusal {
+    #[schema(inline)]
+    error: Why,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Why {
+    /// For programs.
+    code: &'static str,
+    /// For people.
+    message: Cow<'static, str>,
+    /// What could be done about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+impl Fault {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, why: Why { code, message: message.into(), hint: None } }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        self.why.hint = Some(hint);
+        self
+    }
+}
+
+impl From<RuntimeError> for Fault {
+    fn from(error: RuntimeError) -> Self {
+        let message = error.to_string();
+        let (status, code) = match &error {
+            RuntimeError::NoThread(_) | RuntimeError::NoRun(_) => (StatusCode::NOT_FOUND, "not_found"),
+            RuntimeError::NoAgent(_) => (StatusCode::NOT_FOUND, "unknown_agent"),
+            RuntimeError::Terminated => (StatusCode::CONFLICT, "terminated"),
+            RuntimeError::QueueFull => (StatusCode::TOO_MANY_REQUESTS, "queue_full"),
+            RuntimeError::MessageTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "message_too_large"),
+            RuntimeError::KeyConflict => (StatusCode::CONFLICT, "idempotency_conflict"),
+            RuntimeError::Journal(_) | RuntimeError::Broken(_) | RuntimeError::Store(_) => {
+                // Whoever asked can do nothing about it; whoever runs the server can.
+                tracing::error!("a request failed: {message}");
+                let message = "the store cannot be used right now";
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+                    .hint("what was acknowledged is kept; try again");
+            }
+        };
+        Self::new(status, code, message)
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        (self.status, Json(Refusal { error: self.why })).into_response()
+    }
+}

@@ -1,0 +1,103 @@
+//! Whose requests are answered at all.
+
+use crate::fault::Fault;
+use crate::service::Service;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TRANSFER_ENCODING};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::SocketAddr;
+
+/// Routes that need no token; the host is checked for them as well.
+const OPEN: [&str; 2] = ["/healthz", "/"];
+
+/// How a request came in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Our end of the connection: only requests for it, or for `localhost` with its port, are answered.
+    pub(crate) address: SocketAddr,
+    /// It says in two ways how long its body is.
+    pub(crate) is_doubtful: bool,
+}
+
+/// A page of another site can make a browser send requests here, but not with our host, origin and token.
+pub(crate) async fn guard(State(service): State<Service>, request: Request, next: Next) -> Response {
+    // A body without a length is followed by nothing else: so nothing can be hidden behind it.
+    let is_last = request.headers().contains_key(TRANSFER_ENCODING);
+    let mut response = match look(&service, &request) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => fault.into_response(),
+    };
+    if is_last {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    service.meters.answered(response.status());
+    response
+}
+
+fn look(service: &Service, request: &Request) -> Result<(), Fault> {
+    let headers = request.headers();
+    let arrival = request.extensions().get::<Arrival>().expect("every request is given its arrival");
+    if arrival.is_doubtful {
+        return Err(Fault::bad_request("a request has either a content length or a transfer encoding"));
+    }
+    check_host(arrival.address, request)?;
+    let path = request.uri().path();
+    let path = path.strip_prefix("/api").filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    if !OPEN.contains(&path) {
+        check_token(service, headers)?;
+    }
+    check_content_type(request.method(), headers)
+}
+
+fn check_host(address: SocketAddr, request: &Request) -> Result<(), Fault> {
+    let headers = request.headers();
+    let own = [address.to_string(), format!("localhost:{}", address.port())];
+    let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
+    let forbidden = |what: &'static str| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", what));
+    // A target may name a host as well, and would go before the header.
+    let target = request.uri().authority().is_none_or(|authority| is_own(authority.as_str()));
+    if !target || !single(headers, &HOST).is_some_and(is_own) {
+        return forbidden("this server does not answer for that host");
+    }
+    let fits = |origin: &str| own.iter().any(|own| origin.eq_ignore_ascii_case(&format!("http://{own}")));
+    if headers.contains_key(ORIGIN) && !single(headers, &ORIGIN).is_some_and(fits) {
+        return forbidden("this server does not answer pages of that origin");
+    }
+    Ok(())
+}
+
+fn check_token(service: &Service, headers: &HeaderMap) -> Result<(), Fault> {
+    let given = single(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    if given.is_some_and(|given| service.tokens.admit(given)) {
+        return Ok(());
+    }
+    let fault = Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is needed");
+    Err(fault.hint("send `Authorization: Bearer TOKEN`; the token is in the file `token` of the data folder"))
+}
+
+/// Whatever is posted is JSON, which no form of a web page can send.
+fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Fault> {
+    if method != Method::POST {
+        return Ok(());
+    }
+    let has_body = headers.contains_key(TRANSFER_ENCODING)
+        || headers.get(CONTENT_LENGTH).is_some_and(|length| length.as_bytes() != b"0");
+    let is_json = single(headers, &CONTENT_TYPE).is_some_and(|value| {
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        essence.eq_ignore_ascii_case("application/json")
+    });
+    if has_body && !is_json {
+        let message = "the body must be `application/json`";
+        return Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
+    }
+    Ok(())
+}
+
+/// The header's value, if it is there exactly once and is text.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    if values.next().is_some() { None } else { value.to_str().ok() }
+}

@@ -1,0 +1,35 @@
+//! Threads over HTTP: the API, its event streams, and who may use them.
+//!
+//! A request travels: `server` (connections, limits) → `framing` (how long a body is) → `guard` (host, origin, token)
+//! → `router` → one file per kind of thing. Handlers only translate: what they do is done by the runtime.
+
+mod fault;
+mod framing;
+mod guard;
+mod router;
+mod server;
+mod service;
+mod token;
+
+mod body;
+mod cursor;
+mod key;
+mod path;
+mod query;
+mod schema;
+pub mod shape;
+
+mod agents;
+mod event;
+mod events;
+mod files;
+mod health;
+mod messages;
+mod meters;
+mod openapi;
+mod runs;
+mod threads;
+
+pub use server::{Drain, ServeError, Server};
+pub use service::{Service, Teams};
+pub use token::{Token, Tokens};

@@ -1,0 +1,16 @@
+//! The API from the outside: a request in, an answer out, over real sockets.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+mod stage;
+
+mod bodies;
+mod document;
+mod doors;
+mod events;
+mod files;
+mod framing;
+mod keys;
+mod runs;
+mod threads;
