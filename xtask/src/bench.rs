@@ -13,6 +13,11 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench {
+        name: "declarations",
+        about: "`check` of one TypeScript agent and of 500 declarations in mixed formats, cold and warm",
+        command: &["declarations"],
+    },
+    Bench {
         name: "fanout",
         about: "one parent and N durable children, against a bare client that makes the same requests",
         command: &["fanout"],

@@ -1,8 +1,8 @@
 //! What may be typed: the global options and the commands. Each command's own arguments are in its file.
 
 use crate::commands::{
-    agents, cancel, check, completions, demo, result, resume, run, runs, send, show, stop, store, tail, terminate,
-    threads,
+    agents, cancel, check, completions, demo, export, import, init, result, resume, run, runs, send, serve, show, stop,
+    store, tail, terminate, threads,
 };
 use crate::environment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -17,7 +17,7 @@ Examples:
   entourage resume                                 go on after a crash or Ctrl-C
   entourage show 7f3a                              one thread and everything below it
 
-Exit codes: 0 done, 1 usage or declarations, 2 files, 7 the agent failed, 8 cancelled, 9 the store refused.
+Exit codes: 0 done, 1 usage or declarations, 2 files, 3 network, 7 the agent failed, 8 cancelled, 9 the store refused.
 Every error code is explained in docs/errors.md.";
 
 /// Durable AI subagents: declare them in the format that you have, run them, lose nothing.
@@ -102,12 +102,20 @@ pub(crate) enum Command {
     Run(run::Arguments),
     /// Go on with what a crash or Ctrl-C left unfinished
     Resume(resume::Arguments),
+    /// Serve the API of this project's threads
+    Serve(serve::Arguments),
     /// Watch a small team at work, offline
     Demo(demo::Arguments),
+    /// Start a project with a few files to change
+    Init(init::Arguments),
     /// List the agents that this project declares
     Agents(agents::Arguments),
     /// Look for faults in declarations and settings
     Check(check::Arguments),
+    /// Bring in agents that were written for another harness
+    Import(import::Arguments),
+    /// Write this project's agents for another harness
+    Export(export::Arguments),
     /// List threads, newest first
     Threads(threads::Arguments),
     /// Show a thread, the tree below it and its last messages

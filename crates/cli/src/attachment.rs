@@ -4,35 +4,10 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::project::read_outside;
 use crate::storage::Storage;
-use entourage_model::{Attachment, Digest, Report};
-use entourage_store::FileRow;
+use entourage_model::{Attachment, Digest, FileRow, Report, mime_type};
 use std::path::{Path, PathBuf};
 
 const BYTES_MAX: usize = 64 << 20;
-
-/// What the end of a name says about the content.
-const TYPES: [(&str, &str); 20] = [
-    ("csv", "text/csv"),
-    ("css", "text/css"),
-    ("gif", "image/gif"),
-    ("gz", "application/gzip"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("markdown", "text/markdown"),
-    ("md", "text/markdown"),
-    ("pdf", "application/pdf"),
-    ("png", "image/png"),
-    ("svg", "image/svg+xml"),
-    ("toml", "application/toml"),
-    ("webp", "image/webp"),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("zip", "application/zip"),
-];
 
 /// A file that was read and is kept nowhere yet.
 #[derive(Clone, Debug)]
@@ -56,10 +31,15 @@ pub(crate) async fn keep(storage: &Storage, paper: Paper) -> Result<(FileRow, At
     let Paper { name, bytes } = paper;
     let digest = Digest::of(&bytes);
     storage.store.put_blob(digest, &bytes).await.map_err(|error| storage.refused(&error))?;
-    let (path, size, mime_type) = (format!("/attachments/{name}"), bytes.len() as u64, mime_type(&name, &bytes));
-    let created_at = storage.store.now();
-    let row = FileRow { path: path.clone(), digest, size, mime_type: mime_type.clone(), created_at };
-    Ok((row, Attachment { path, name, mime_type, size }))
+    let row = FileRow {
+        path: format!("/attachments/{name}"),
+        digest,
+        size: bytes.len() as u64,
+        mime_type: mime_type(&name, &bytes).to_owned(),
+        created_at: storage.store.now(),
+    };
+    let attachment = row.attachment();
+    Ok((row, attachment))
 }
 
 fn read_one(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -79,14 +59,4 @@ fn free_name(path: &Path, taken: &[Paper]) -> String {
     let is_free = |name: &String| taken.iter().all(|paper| paper.name != *name);
     let numbered = (2..).map(|number| format!("{number}-{name}"));
     std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name)
-}
-
-fn mime_type(name: &str, bytes: &[u8]) -> String {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let known = ending.and_then(|ending| TYPES.iter().find(|(known, _)| *known == ending));
-    match known {
-        Some((_, mime_type)) => (*mime_type).to_owned(),
-        None if std::str::from_utf8(bytes).is_ok() => "text/plain".to_owned(),
-        None => "application/octet-stream".to_owned(),
-    }
 }

@@ -5,11 +5,15 @@ pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod result;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod send;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stop;
 pub(crate) mod store;
@@ -36,8 +40,14 @@ pub(crate) fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failu
         _ => {}
     }
     let invocation = Invocation::open(options, screen.clone())?;
-    if let Command::Check(_) = command {
-        return check::perform(&invocation);
+    // These tell what is wrong with the settings, and go on.
+    match command {
+        Command::Check(_) => return check::perform(&invocation),
+        Command::Agents(_) => {
+            agents::perform(&invocation);
+            return Ok(());
+        }
+        _ => {}
     }
     invocation.insist_on_settings()?;
     perform_in(&invocation, command)
@@ -48,10 +58,10 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
     match command {
         Command::Run(arguments) => wait_for(run::perform(invocation, arguments)),
         Command::Resume(arguments) => wait_for(resume::perform(invocation, arguments)),
-        Command::Agents(_) => {
-            agents::perform(invocation);
-            Ok(())
-        }
+        Command::Serve(arguments) => wait_for(serve::perform(invocation, arguments)),
+        Command::Init(arguments) => init::perform(invocation, &arguments),
+        Command::Import(arguments) => import::perform(invocation, &arguments),
+        Command::Export(arguments) => export::perform(invocation, &arguments),
         Command::Threads(arguments) => wait_for(threads::perform(invocation, arguments)),
         Command::Show(arguments) => wait_for(show::perform(invocation, arguments)),
         Command::Tail(arguments) => wait_for(tail::perform(invocation, arguments)),
@@ -62,7 +72,7 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
         Command::Result(arguments) => wait_for(result::perform(invocation, arguments)),
         Command::Cancel(arguments) => wait_for(cancel::perform(invocation, arguments)),
         Command::Store(store::Command::Check) => wait_for(store::check(invocation)),
-        Command::Check(_) | Command::Demo(_) | Command::Completions(_) => Ok(()),
+        Command::Check(_) | Command::Agents(_) | Command::Demo(_) | Command::Completions(_) => Ok(()),
     }
 }
 

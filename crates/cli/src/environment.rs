@@ -29,6 +29,13 @@ pub(crate) fn config_file() -> Option<PathBuf> {
     Some(folder.join("entourage").join("config.toml"))
 }
 
+/// Where evaluated definitions are kept; nothing is lost when it goes.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder.or_else(|| Some(home()?.join(".cache")))?;
+    Some(folder.join("entourage").join("definitions"))
+}
+
 pub(crate) fn home() -> Option<PathBuf> {
     variable("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
 }

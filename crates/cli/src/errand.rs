@@ -29,8 +29,13 @@ impl<'a> Errand<'a> {
         storage: Storage,
         models: ModelSettings,
     ) -> Result<Self, Failure> {
-        let limits = invocation.settings.limits.clone();
-        let equipment = Equipment { models, tools: Toolbox::builtin(), limits };
+        let settings = &invocation.settings;
+        let equipment = Equipment {
+            models,
+            tools: Toolbox::builtin(),
+            limits: settings.limits.clone(),
+            variables: settings.variables.clone(),
+        };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {
             Failure::new(Exit::File, Report::error("C027", format!("signals cannot be listened to: {fault}")))

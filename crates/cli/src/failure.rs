@@ -10,6 +10,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     Usage = 1,
     File = 2,
+    Network = 3,
     AgentFailed = 7,
     Cancelled = 8,
     Store = 9,

@@ -2,16 +2,13 @@
 
 use crate::failure::Failure;
 use crate::storage::Storage;
-use crate::tree;
 use entourage_model::{Report, RunId, ThreadId};
-use entourage_store::{Page, RunFilter, RunRow, StoreError, ThreadFilter, ThreadRow};
+use entourage_store::{RunFilter, RunRow, StoreError, ThreadFilter, ThreadRow, all_runs, all_threads};
 
 /// Shorter parts say too little.
 const CHARACTERS_MIN: usize = 4;
 /// So many of several matches are named.
 const NAMED_MAX: usize = 8;
-/// How many rows are read at once.
-const PAGE: usize = 500;
 
 /// The thread that `text` means.
 pub(crate) async fn thread(storage: &Storage, text: &str) -> Result<ThreadRow, Failure> {
@@ -20,7 +17,7 @@ pub(crate) async fn thread(storage: &Storage, text: &str) -> Result<ThreadRow, F
         let row = storage.store.thread(id).await.map_err(refused)?;
         return row.ok_or_else(|| unknown("thread", text));
     }
-    let rows = tree::all(&*storage.store, &ThreadFilter::default()).await.map_err(refused)?;
+    let rows = all_threads(&*storage.store, &ThreadFilter::default()).await.map_err(refused)?;
     only("thread", text, rows, |row| row.id.to_string())
 }
 
@@ -30,16 +27,8 @@ pub(crate) async fn run(storage: &Storage, text: &str) -> Result<RunRow, Failure
     if let Some(row) = storage.store.run(&RunId::from(text)).await.map_err(refused)? {
         return Ok(row);
     }
-    let mut rows: Vec<RunRow> = Vec::new();
-    loop {
-        let after = rows.last().map(|row| row.id.clone());
-        let page = storage.store.runs(&RunFilter::default(), Page { after, limit: PAGE }).await.map_err(refused)?;
-        let is_last = page.len() < PAGE;
-        rows.extend(page);
-        if is_last {
-            return only("run", text, rows, |row| row.id.to_string());
-        }
-    }
+    let rows = all_runs(&*storage.store, &RunFilter::default()).await.map_err(refused)?;
+    only("run", text, rows, |row| row.id.to_string())
 }
 
 /// The one row whose id begins or ends with `text`.

@@ -1,21 +1,21 @@
 //! One call of the binary: its options, the screen, the project and the settings that hold for it.
 
 use crate::arguments::{LogLevel, Options};
-use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::live::Show;
 use crate::project::Project;
 use crate::screen::{Format, Screen};
-use crate::settings::{PREFIX, Settings, Trust};
-use entourage_declare::{Loaded, Tools};
-use entourage_model::{Name, Report, Severity};
-use entourage_outside::tool::Toolbox;
+use crate::settings::{PREFIX, Settings, SettingsFile, Trust};
+use crate::{declarations, environment};
+use entourage_declare::Loaded;
+use entourage_model::{Report, Severity};
 
 pub(crate) struct Invocation {
     pub(crate) options: Options,
     pub(crate) screen: Screen,
     pub(crate) project: Project,
     pub(crate) settings: Settings,
+    pub(crate) settings_files: Vec<SettingsFile>,
     /// What is wrong with the settings.
     pub(crate) settings_reports: Vec<Report>,
 }
@@ -24,9 +24,11 @@ impl Invocation {
     /// Opens the project and reads its settings, at fault or not.
     pub(crate) fn open(options: Options, screen: Screen) -> Result<Self, Failure> {
         let project = Project::open(options.project.as_deref(), options.data.as_deref())?;
-        let files = project.settings_files(if options.trust { Trust::User } else { Trust::Nobody })?;
-        let (settings, settings_reports) = Settings::load(&files, &environment::variables(PREFIX));
-        Ok(Self { options, screen, project, settings, settings_reports })
+        let trust = if options.trust { Trust::User } else { Trust::Nobody };
+        let (files, mut settings_reports) = project.settings_files(trust);
+        let (settings, reports) = Settings::load(&files, &environment::variables(PREFIX), trust);
+        settings_reports.extend(reports);
+        Ok(Self { options, screen, project, settings, settings_files: files, settings_reports })
     }
 
     /// Tells what is odd about the settings, and goes no further when something is wrong.
@@ -43,9 +45,14 @@ impl Invocation {
         self.screen.format == Format::Json
     }
 
-    /// What the project declares, faults included.
+    /// What the project declares, ready to be run, faults included.
     pub(crate) fn declarations(&self) -> Loaded {
-        entourage_declare::load(&self.project, &KnownTools(Toolbox::builtin()))
+        declarations::load(&self.project, &self.settings, &self.settings_files)
+    }
+
+    /// The same as it is written: a prompt that lies in a folder of its own is not in it.
+    pub(crate) fn declared(&self) -> Loaded {
+        declarations::read(&self.project, &self.settings, &self.settings_files)
     }
 
     /// How much of a tree at work is shown: the picture where it can be drawn, else nothing unless it is asked for.
@@ -56,18 +63,5 @@ impl Invocation {
             (false, true) => Show::Lines,
             (false, false) => Show::Nothing,
         }
-    }
-}
-
-/// The tools of this process, as declarations may name them.
-struct KnownTools(Toolbox);
-
-impl Tools for KnownTools {
-    fn canonical(&self, name: &str) -> Option<Name> {
-        self.0.canonical(name).cloned()
-    }
-
-    fn names(&self) -> Vec<Name> {
-        self.0.specs().map(|spec| spec.name.clone()).collect()
     }
 }

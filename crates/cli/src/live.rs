@@ -9,12 +9,11 @@ use crate::amount::{duration, tokens};
 use crate::screen::Screen;
 use entourage_model::{Name, Outcome, ThreadId};
 use entourage_runtime::{Notice, Runtime, RuntimeError, Watcher};
+use entourage_store::JournalReader;
 use std::sync::Arc;
 use std::time::Duration;
 
 const FRAME: Duration = Duration::from_millis(80);
-/// How many events are read at once.
-const PAGE: usize = 500;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,18 +115,13 @@ impl Live {
 
     async fn read(&mut self) -> Result<(), RuntimeError> {
         let store = Arc::clone(self.runtime.store());
-        loop {
-            let page = store.tree_journal(self.root, self.position, PAGE).await?;
-            let is_last = page.len() < PAGE;
-            for stored in page {
-                self.position = stored.position;
-                let step = self.picture.apply(stored.thread, &stored.event, store.now());
-                self.tell(step);
-            }
-            if is_last {
-                return Ok(());
-            }
+        let mut journal = JournalReader::of_tree(&*store, self.root, self.position);
+        while let Some(stored) = journal.next().await? {
+            self.position = stored.position;
+            let step = self.picture.apply(stored.thread, &stored.event, store.now());
+            self.tell(step);
         }
+        Ok(())
     }
 
     fn draw(&self) {

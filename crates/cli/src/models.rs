@@ -4,7 +4,7 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::project::read_outside;
-use crate::settings::Provider;
+use crate::settings::{Provider, Settings};
 use entourage_declare::{FILE_BYTES_MAX, Files as _};
 use entourage_model::{Agent, ModelRef, Place, Report};
 use entourage_outside::model::{ModelLimits, ModelSettings, ProviderSettings, Script, ScriptReader};
@@ -36,7 +36,10 @@ pub(crate) fn settings(invocation: &Invocation) -> Result<ModelSettings, Failure
     }
     settings.limits = ModelLimits::from(&invocation.settings.limits);
     settings.override_model = invocation.options.model.as_deref().map(parse).transpose()?;
-    settings.default_model = Some(checked(invocation.settings.model.clone())?);
+    if let Some(report) = unknown_provider(&invocation.settings) {
+        return Err(Failure::usage(report));
+    }
+    settings.default_model = Some(invocation.settings.model.clone());
     if let Some(script) = settings.override_model.as_ref().filter(|model| model.provider() == SCRIPT) {
         // Named by hand, so that it lies where the person is and not where the project is.
         settings.scripts = BTreeMap::from([(script.model().to_owned(), script_outside(script.model())?)]);
@@ -60,20 +63,29 @@ fn parse(text: &str) -> Result<ModelRef, Failure> {
         let report = Report::error("C008", format!("`{text}` is no model: it must be `provider:model`"));
         Failure::usage(report.hint(format!("perhaps `openai:{text}` or `ollama:{text}`")))
     })?;
-    checked(model)
+    match unknown(&model) {
+        Some(report) => Err(Failure::usage(report)),
+        None => Ok(model),
+    }
 }
 
-fn checked(model: ModelRef) -> Result<ModelRef, Failure> {
+/// Why the model of the settings cannot be asked: nobody knows its provider.
+pub(crate) fn unknown_provider(settings: &Settings) -> Option<Report> {
+    let report = unknown(&settings.model)?;
+    Some(Report { place: settings.model_place.clone(), ..report })
+}
+
+fn unknown(model: &ModelRef) -> Option<Report> {
     let names = PROVIDERS.map(|(name, _)| name);
     if names.contains(&model.provider()) {
-        return Ok(model);
+        return None;
     }
     let what = format!("model `{model}` names the provider `{}`, which nobody knows", model.provider());
     let hint = match entourage_model::meant(model.provider(), names) {
         Some(nearest) => format!("did you mean `{nearest}:{}`?", model.model()),
         None => format!("known are {}", names.map(|name| format!("`{name}:`")).join(", ")),
     };
-    Err(Failure::usage(Report::error("C008", what).hint(hint)))
+    Some(Report::error("C008", what).hint(hint))
 }
 
 fn script_outside(file: &str) -> Result<Script, Failure> {

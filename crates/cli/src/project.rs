@@ -7,12 +7,12 @@ use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::settings::{SettingsFile, Trust};
 use cap_std::fs::Dir;
-use entourage_declare::{FILE_BYTES_MAX, Files};
+use entourage_declare::{FILE_BYTES_MAX, Files, Kind};
 use entourage_model::{Place, Report};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-const SETTINGS: &str = "entourage.toml";
+pub(crate) const SETTINGS: &str = "entourage.toml";
 const DATA: &str = ".entourage";
 
 /// One project, opened.
@@ -36,25 +36,23 @@ impl Project {
         Ok(Self { root, data, dir })
     }
 
-    /// The settings files that exist, in the order in which they count: the user's, then the project's.
-    pub(crate) fn settings_files(&self, trust: Trust) -> Result<Vec<SettingsFile>, Failure> {
+    /// The settings files that exist, in the order in which they count: the user's, then the project's. One that cannot
+    /// be read is reported.
+    pub(crate) fn settings_files(&self, trust: Trust) -> (Vec<SettingsFile>, Vec<Report>) {
         let user = environment::config_file().map(|path| {
             let text = read_outside(&path, FILE_BYTES_MAX);
             (shown(&path), text, Trust::User)
         });
         let own = (SETTINGS.to_owned(), self.read_beneath(SETTINGS), trust);
-        let mut files = Vec::new();
+        let (mut files, mut reports) = (Vec::new(), Vec::new());
         for (name, bytes, trust) in user.into_iter().chain([own]) {
-            let bytes = match bytes {
-                Ok(bytes) => bytes,
-                Err(fault) if is_absent(&fault) => continue,
-                Err(fault) => return Err(unreadable(&name, &fault)),
-            };
-            let text =
-                String::from_utf8(bytes).map_err(|_| unreadable(&name, &io::Error::other("it is not UTF-8 text")))?;
-            files.push(SettingsFile { name, text, trust });
+            match bytes.and_then(text) {
+                Ok(text) => files.push(SettingsFile { name, text, trust }),
+                Err(fault) if is_absent(&fault) => {}
+                Err(fault) => reports.push(unreadable(&name, &fault)),
+            }
         }
-        Ok(files)
+        (files, reports)
     }
 
     /// Makes the data folder, for its owner only, and keeps it out of version control.
@@ -63,6 +61,17 @@ impl Project {
             let what = format!("the data folder `{}` cannot be made: {fault}", self.data.display());
             Failure::new(Exit::File, Report::error("C013", what).hint("give another one by `--data DIR`"))
         })
+    }
+
+    /// A folder of this one as if it were a project. It is opened by capability: nothing leads out of this one.
+    pub(crate) fn beneath(&self, folder: &str) -> io::Result<Self> {
+        let dir = self.dir.open_dir(if folder.is_empty() { "." } else { folder })?;
+        Ok(Self { root: self.root.join(folder), data: self.data.clone(), dir })
+    }
+
+    /// Whether something lies at this path, be it a link that leads nowhere.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.dir.symlink_metadata(path).is_ok()
     }
 
     /// A pipe or a device is refused before it is opened: nobody may ever write to it.
@@ -94,11 +103,45 @@ impl Files for Project {
         Ok(names)
     }
 
+    fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {
+        let entries = match self.dir.read_dir(if folder.is_empty() { "." } else { folder }) {
+            Ok(entries) => entries,
+            Err(fault) if is_absent(&fault) => return Ok(Vec::new()),
+            Err(fault) => return Err(fault),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string() {
+                found.push((name, kind_of(entry.file_type()?)));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn kind(&self, path: &str) -> io::Result<Kind> {
+        match self.dir.symlink_metadata(path) {
+            Ok(meta) => Ok(kind_of(meta.file_type())),
+            Err(fault) if is_absent(&fault) => Err(io::ErrorKind::NotFound.into()),
+            Err(fault) => Err(fault),
+        }
+    }
+
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match self.read_beneath(path) {
             Err(fault) if is_absent(&fault) => Err(io::ErrorKind::NotFound.into()),
             read => read,
         }
+    }
+}
+
+fn kind_of(file_type: cap_std::fs::FileType) -> Kind {
+    match file_type {
+        found if found.is_file() => Kind::File,
+        found if found.is_dir() => Kind::Folder,
+        found if found.is_symlink() => Kind::Link,
+        _ => Kind::Other,
     }
 }
 
@@ -127,6 +170,14 @@ fn bounded(file: impl io::Read, bytes_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of a file that was read up to its bound.
+pub(crate) fn text(bytes: Vec<u8>) -> io::Result<String> {
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {} MiB", FILE_BYTES_MAX >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
 fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -142,12 +193,13 @@ fn is_absent(fault: &io::Error) -> bool {
     matches!(fault.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn unreadable(name: &str, fault: &io::Error) -> Failure {
-    Failure::usage(Report::error("C003", format!("the settings cannot be read: {fault}")).at(Place::file(name)))
+fn unreadable(name: &str, fault: &io::Error) -> Report {
+    let report = Report::error("C003", format!("the settings cannot be read: {fault}")).at(Place::file(name));
+    report.hint("a settings file is a small file of text that you may read; mend it, or move it away")
 }
 
 /// The path with `~` for the user's home.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     match environment::home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),

@@ -4,11 +4,12 @@ mod file;
 mod known;
 mod variable;
 
+pub(crate) use file::place_of;
 pub(crate) use variable::PREFIX;
 
-use entourage_model::{Limits, ModelRef, Report};
+use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, Variables};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// What declarations that name no model use when nobody set one.
@@ -36,8 +37,31 @@ pub(crate) enum Trust {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) model: ModelRef,
+    /// The key in the file that names the model. Absent: a variable does, or nobody.
+    pub(crate) model_place: Option<Place>,
+    /// Whose word the project's own files are.
+    pub(crate) trust: Trust,
     pub(crate) limits: Limits,
     pub(crate) providers: BTreeMap<String, Provider>,
+    pub(crate) variables: Variables,
+    /// The users whose variables are not given to the project, because nobody trusts it.
+    pub(crate) withheld: BTreeSet<String>,
+    /// How `lead` drives children.
+    pub(crate) dialects: Vec<Dialect>,
+    /// The same for agents by their names.
+    pub(crate) agent_dialects: BTreeMap<String, Vec<Dialect>>,
+    /// Whether the built-in `general-purpose` is there.
+    pub(crate) general_purpose: bool,
+    pub(crate) profile_folders: Option<ProfileFolders>,
+}
+
+/// Folders with dex profiles, and who names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProfileFolders {
+    /// Absent: a variable does.
+    pub(crate) file: Option<String>,
+    pub(crate) trust: Trust,
+    pub(crate) paths: Vec<String>,
 }
 
 /// What is set about one provider.
@@ -55,34 +79,93 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the files in order, then the variables. What is at fault is reported and counts as not set.
-    pub(crate) fn load(files: &[SettingsFile], variables: &[(String, String)]) -> (Self, Vec<Report>) {
+    /// Reads the files in order, then the variables. What is at fault is reported and counts as not set. A project that
+    /// nobody trusts does not get what the user's own file holds for users.
+    pub(crate) fn load(files: &[SettingsFile], variables: &[(String, String)], project: Trust) -> (Self, Vec<Report>) {
         let mut merged = Table::new();
-        let mut reports = Vec::new();
+        let (mut reports, mut withheld) = (Vec::new(), BTreeSet::new());
+        let (mut folders, mut model_place) = (None, None);
         for SettingsFile { name, text, trust } in files {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
             if *trust == Trust::Nobody {
                 reports.extend(distrust(&mut table, name));
             }
+            if *trust == Trust::User && project == Trust::Nobody {
+                let users = table.remove("users");
+                withheld.extend(users.iter().filter_map(Value::as_table).flat_map(Table::keys).cloned());
+            }
+            folders = profile_folders(&table, Some(name), *trust).or(folders);
+            if table.contains_key("model") {
+                model_place = Some(place_of(name, text, &["model"]));
+            }
             merge(&mut merged, table);
         }
         for (name, text) in variables {
             match variable::read(name, text) {
-                Ok(table) => merge(&mut merged, table),
+                Ok(table) => {
+                    folders = profile_folders(&table, None, Trust::User).or(folders);
+                    model_place = model_place.filter(|_| !table.contains_key("model"));
+                    merge(&mut merged, table);
+                }
                 Err(fault) => reports.push(fault),
             }
         }
-        (Self::of(&merged), reports)
+        let settings = Self { model_place, trust: project, profile_folders: folders, withheld, ..Self::of(&merged) };
+        (settings, reports)
     }
 
     fn of(table: &Table) -> Self {
         let model = table.get("model").and_then(Value::as_str).and_then(ModelRef::parse);
         Self {
             model: model.unwrap_or_else(|| ModelRef::parse(MODEL).expect("the default names provider and model")),
+            model_place: None,
+            trust: Trust::Nobody,
             limits: part(table, "limits"),
             providers: part(table, "providers"),
+            variables: held(table),
+            withheld: BTreeSet::new(),
+            dialects: table.get("dialects").map_or_else(|| vec![Dialect::AgentScope], |_| part(table, "dialects")),
+            agent_dialects: agent_dialects(table),
+            general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
+            profile_folders: None,
         }
+    }
+}
+
+/// Agents whose table says nothing of dialects have none of their own.
+fn agent_dialects(table: &Table) -> BTreeMap<String, Vec<Dialect>> {
+    #[derive(Default, Deserialize)]
+    struct Agent {
+        dialects: Option<Vec<Dialect>>,
+    }
+    let agents: BTreeMap<String, Agent> = part(table, "agents");
+    agents.into_iter().filter_map(|(name, agent)| Some((name, agent.dialects?))).collect()
+}
+
+fn profile_folders(table: &Table, file: Option<&String>, trust: Trust) -> Option<ProfileFolders> {
+    let paths = in_table(table, "dex", "profile_dirs")?.as_array()?;
+    let paths = paths.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Some(ProfileFolders { file: file.cloned(), trust, paths })
+}
+
+fn in_table<'a>(table: &'a Table, name: &str, key: &str) -> Option<&'a Value> {
+    table.get(name)?.as_table()?.get(key)
+}
+
+/// What `[env]` and `[users.ID.env]` hold.
+fn held(table: &Table) -> Variables {
+    #[derive(Default, Deserialize)]
+    struct User {
+        #[serde(default)]
+        env: BTreeMap<String, String>,
+    }
+    let hide =
+        |env: BTreeMap<String, String>| env.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+    let users: BTreeMap<String, User> = part(table, "users");
+    Variables {
+        instance: hide(part(table, "env")),
+        users: users.into_iter().map(|(id, user)| (id, hide(user.env))).collect(),
     }
 }
 
@@ -101,7 +184,7 @@ fn distrust(table: &mut Table, name: &str) -> Vec<Report> {
             let what = format!(
                 "`providers.{provider}.base_url` is ignored: a project may not point a provider elsewhere before it is trusted"
             );
-            let report = Report::warning("C007", what).at(entourage_model::Place::file(name));
+            let report = Report::warning("C007", what).at(Place::file(name));
             reports.push(report.hint("if you trust this project, add `--trust`"));
         }
     }

@@ -1,12 +1,10 @@
 //! Messages as lines for people.
 
 use crate::screen::Paint;
+use entourage_engine::{ThreadState, apply};
 use entourage_model::{Message, Role, Side, ThreadId, ToolStatus};
-use entourage_store::{Store, StoreError};
+use entourage_store::{JournalReader, Store, StoreError};
 use std::sync::Arc;
-
-/// How many events are read at once.
-const PAGE: usize = 1000;
 
 /// A message and its number in the thread.
 #[derive(Clone, Debug)]
@@ -30,25 +28,20 @@ pub(crate) async fn read(
     audience: Audience,
     last: usize,
 ) -> Result<Vec<Numbered>, StoreError> {
-    let mut messages = std::collections::VecDeque::new();
-    let mut after = 0;
-    loop {
-        let page = store.journal(thread, after, PAGE).await?;
-        let is_last = page.len() < PAGE;
-        for stored in page {
-            after = stored.seq;
-            let Some(message) = stored.event.message().cloned() else { continue };
-            if audience == Audience::Everybody || !message.silent {
-                messages.push_back(Numbered { seq: stored.seq, message });
-            }
-            if messages.len() > last {
-                messages.pop_front();
-            }
-        }
-        if is_last {
-            return Ok(messages.into());
+    let mut journal = JournalReader::of_thread(store, thread);
+    let mut state: Option<ThreadState> = None;
+    while let Some(stored) = journal.next().await? {
+        // Tools may have changed what was said, so the messages are what the whole journal leads to.
+        match &mut state {
+            Some(state) => apply(state, &stored.event),
+            None => state = ThreadState::born(&stored.event),
         }
     }
+    let lines = state.into_iter().flat_map(|state| state.transcript.into_iter().zip(state.numbers));
+    let shown = lines.filter(|(message, _)| audience == Audience::Everybody || !message.silent);
+    let mut messages: Vec<_> = shown.map(|(message, seq)| Numbered { seq, message }).collect();
+    messages.drain(..messages.len().saturating_sub(last));
+    Ok(messages)
 }
 
 /// How much of each message is shown.

@@ -6,11 +6,8 @@ use crate::invocation::Invocation;
 use crate::storage::Storage;
 use crate::tree::Tree;
 use entourage_model::{Event, Name, Report, RunId, RunStatus, SessionEnd, ThreadId, ThreadStatus, Usage};
-use entourage_store::{Page, RunEnd, RunFilter, Store, StoreError};
+use entourage_store::{JournalReader, Page, RunEnd, RunFilter, Store, StoreError};
 use serde::Serialize;
-
-/// How many events are read at once.
-const PAGE: usize = 1000;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verdict {
@@ -129,19 +126,12 @@ fn words(end: RunEnd<'_>) -> (Status, Option<String>, Option<String>) {
 }
 
 async fn last_end(store: &dyn Store, thread: ThreadId) -> Result<Option<SessionEnd>, StoreError> {
+    let mut journal = JournalReader::of_thread(store, thread);
     let mut last = None;
-    let mut after = 0;
-    loop {
-        let page = store.journal(thread, after, PAGE).await?;
-        let is_last_page = page.len() < PAGE;
-        for stored in page {
-            after = stored.seq;
-            if let Event::SessionEnded(end) = stored.event {
-                last = Some(*end);
-            }
-        }
-        if is_last_page {
-            return Ok(last);
+    while let Some(stored) = journal.next().await? {
+        if let Event::SessionEnded(end) = stored.event {
+            last = Some(*end);
         }
     }
+    Ok(last)
 }

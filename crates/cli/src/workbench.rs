@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::storage::Storage;
-use entourage_model::{Limits, ModelRef, Report};
+use entourage_model::{Limits, ModelRef, Report, Variables};
 use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
@@ -28,6 +28,7 @@ pub(crate) struct Equipment {
     pub(crate) models: ModelSettings,
     pub(crate) tools: Toolbox,
     pub(crate) limits: Limits,
+    pub(crate) variables: Variables,
 }
 
 impl Workbench {
@@ -40,6 +41,7 @@ impl Workbench {
             tools: equipment.tools,
             workspace: Arc::new(workspace),
             limits: equipment.limits,
+            variables: equipment.variables,
             slots: SLOTS,
         };
         match Runtime::start(parts).await {

@@ -4,10 +4,10 @@
 
 use entourage_engine::ThreadState;
 use entourage_model::{Event, MessageId, Outcome, Role, RunId, RunStatus, ThreadId, Timestamp, Usage, Wait};
-use entourage_store::{Page, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow};
+use entourage_store::{
+    JournalReader, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow, all_runs, all_threads,
+};
 use std::collections::{BTreeMap, BTreeSet};
-
-const PAGE: usize = 1000;
 
 /// Everything that a store holds.
 #[derive(Debug, Default)]
@@ -31,44 +31,18 @@ pub struct Witnessed {
 
 /// Reads the whole store.
 pub async fn dump(store: &dyn Store) -> Result<Dump, StoreError> {
-    let mut dump = Dump::default();
-    let mut after = None;
-    loop {
-        let page = store.threads(&ThreadFilter::default(), Page { after, limit: PAGE }).await?;
-        after = page.last().map(|row| row.id);
-        let full = page.len() == PAGE;
-        dump.threads.extend(page);
-        if !full {
-            break;
-        }
-    }
+    let threads = all_threads(store, &ThreadFilter::default()).await?;
+    let runs = all_runs(store, &RunFilter::default()).await?.into_iter().map(|row| (row.id.clone(), row)).collect();
+    let mut dump = Dump { threads, runs, ..Dump::default() };
     for row in &dump.threads {
-        dump.journals.insert(row.id, journal(store, row.id).await?);
+        let events = dump.journals.entry(row.id).or_default();
+        let mut journal = JournalReader::of_thread(store, row.id);
+        while let Some(event) = journal.next().await? {
+            events.push(event);
+        }
         dump.lines_left.insert(row.id, store.lines(row.id, 0).await?.len());
     }
-    let mut after = None;
-    loop {
-        let page = store.runs(&RunFilter::default(), Page { after, limit: PAGE }).await?;
-        after = page.last().map(|row| row.id.clone());
-        let full = page.len() == PAGE;
-        dump.runs.extend(page.into_iter().map(|row| (row.id.clone(), row)));
-        if !full {
-            return Ok(dump);
-        }
-    }
-}
-
-async fn journal(store: &dyn Store, thread: ThreadId) -> Result<Vec<StoredEvent>, StoreError> {
-    let mut events: Vec<StoredEvent> = Vec::new();
-    loop {
-        let after = events.last().map_or(0, |event| event.seq);
-        let page = store.journal(thread, after, PAGE).await?;
-        let full = page.len() == PAGE;
-        events.extend(page);
-        if !full {
-            return Ok(events);
-        }
-    }
+    Ok(dump)
 }
 
 /// Every violation found; none is the only good answer.

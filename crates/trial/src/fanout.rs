@@ -1,7 +1,7 @@
 //! Our side of the fan-out benchmark: one parent, N children of two model steps and one tool call, durable.
 
 use anyhow::Context as _;
-use entourage_model::Limits;
+use entourage_model::{Limits, Variables};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
@@ -10,6 +10,7 @@ use entourage_store::Store;
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::cast;
 use entourage_testkit::floor::Measured;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         tools: Toolbox::builtin(),
         workspace: Arc::new(Workspace::open(&settings.workspace)?),
         limits: Limits { children_live: children, children_total: children, ..Limits::default() },
+        variables: Variables::default(),
         slots: 1000,
     };
     let runtime = Runtime::start(parts).await?;
@@ -49,6 +51,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         user_id: None,
         tags: Vec::new(),
         files: Vec::new(),
+        variables: BTreeMap::new(),
     };
     let created = runtime.create(root).await?;
     let run = created.run.context("a message makes a run")?;

@@ -4,7 +4,7 @@
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use entourage_model::{EffectClass, Limits, Team, ThreadId, ToolSpec};
+use entourage_model::{EffectClass, Limits, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::{Call, Output, Tool, Toolbox};
 use entourage_outside::workspace::Workspace;
@@ -13,6 +13,7 @@ use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::cast;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         tools,
         workspace: Arc::new(Workspace::open(&settings.data)?),
         limits: Limits { children_live: 1000, children_total: 100_000, ..Limits::default() },
+        variables: Variables::default(),
         slots: 10_000,
     };
     let runtime = Runtime::start(parts).await?;
@@ -94,6 +96,7 @@ async fn answer(runtime: &Runtime, team: Arc<Team>, command: Command) -> anyhow:
                 user_id: None,
                 tags: Vec::new(),
                 files: Vec::new(),
+                variables: BTreeMap::new(),
             };
             Ok(Answer::Created { number, thread: runtime.create(root).await?.thread })
         }

@@ -1,23 +1,25 @@
 //! `entourage agents`: what this project declares, from which file and format.
 
 use crate::invocation::Invocation;
-use crate::{json, table};
+use crate::table;
 use clap::Args;
 use entourage_model::Severity;
+use entourage_serve::shape::AgentLine;
 use serde_json::json;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
-/// Broken declarations are told on stderr; the others are listed.
+/// Broken settings and declarations are told on stderr; what is in order is listed.
 pub(crate) fn perform(invocation: &Invocation) {
     let loaded = invocation.declarations();
-    for report in loaded.reports.iter().filter(|report| report.severity == Severity::Error) {
+    let broken = loaded.reports.iter().filter(|report| report.severity == Severity::Error);
+    for report in invocation.settings_reports.iter().chain(broken) {
         invocation.screen.report(report);
     }
     let agents = loaded.team.agents.values();
     if invocation.is_json() {
-        let agents: Vec<_> = agents.map(|agent| json::agent(agent)).collect();
+        let agents: Vec<_> = agents.map(|agent| AgentLine::from(&**agent)).collect();
         return invocation.screen.json(&json!({ "agents": agents }));
     }
     let rows: Vec<_> = agents

@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::live::Show;
 use crate::storage::Storage;
-use crate::{identifier, json, wish};
+use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::Item;
+use entourage_runtime::{Runtime, RuntimeError};
+use entourage_serve::shape::Run;
 use entourage_store::RunRow;
 
 #[derive(Debug, Args)]
@@ -22,25 +23,21 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     if row.status.is_terminal() {
         storage.store.close().await;
     } else {
-        row = cancel(invocation, storage, row).await?;
+        row = cancel(invocation, storage, &row).await?;
     }
     if invocation.is_json() {
-        invocation.screen.json(&json::run(&row));
+        invocation.screen.json(&Run::from(&row));
     } else {
         invocation.screen.note(&format!("run `{}` is {}", row.id, row.status.word()));
     }
     Ok(())
 }
 
-async fn cancel(invocation: &Invocation, storage: Storage, row: RunRow) -> Result<RunRow, Failure> {
+async fn cancel(invocation: &Invocation, storage: Storage, row: &RunRow) -> Result<RunRow, Failure> {
     storage.store.request_cancel(&row.id).await.map_err(|error| storage.refused(&error))?;
-    wish::queue(invocation, &storage, row.thread, Item::Cancel { run: row.id.clone() }).await?;
     let thread = storage.store.thread(row.thread).await.map_err(|error| storage.refused(&error))?;
-    let root = thread.map_or(row.thread, |thread| thread.root);
-    let mut errand = wish::grant(invocation, storage, root).await?;
-    let runtime = errand.bench.runtime.clone();
-    let live = errand.live(root, Show::Nothing);
-    let row = errand.wait(live, runtime.wait_for_run(&row.id, wish::ENDING)).await?;
-    errand.bench.close().await;
-    Ok(row)
+    let missing = || Failure::of_runtime(&RuntimeError::NoThread(row.thread), &storage.place);
+    let thread = thread.ok_or_else(missing)?;
+    let ended = async |runtime: &Runtime| runtime.wait_for_run(&row.id, wish::ENDING).await;
+    wish::grant(invocation, storage, &thread, Item::Cancel { run: row.id.clone() }, ended).await
 }

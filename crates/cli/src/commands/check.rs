@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
+use crate::models;
 use clap::Args;
 use entourage_model::{Report, Severity};
 use serde_json::json;
@@ -12,7 +13,8 @@ pub(crate) struct Arguments {}
 
 pub(crate) fn perform(invocation: &Invocation) -> Result<(), Failure> {
     let loaded = invocation.declarations();
-    let reports: Vec<_> = invocation.settings_reports.iter().chain(&loaded.reports).collect();
+    let provider = models::unknown_provider(&invocation.settings);
+    let reports: Vec<_> = invocation.settings_reports.iter().chain(&provider).chain(&loaded.reports).collect();
     let count = |severity| reports.iter().filter(|report| report.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if invocation.is_json() {

@@ -16,6 +16,7 @@ use crate::storage::Storage;
 use clap::Args;
 use entourage_model::{Name, Report};
 use entourage_runtime::{NewRoot, Outgoing};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -68,6 +69,7 @@ async fn work(folder: &Path, options: Options, screen: Screen) -> Result<(), Fai
         user_id: None,
         tags: Vec::new(),
         files: Vec::new(),
+        variables: BTreeMap::new(),
     };
     if !invocation.is_json() {
         invocation.screen.note(&format!("asking the demo's lead: {TASK}"));
@@ -91,7 +93,14 @@ fn invocation(folder: &Path, options: &Options, screen: Screen) -> Result<Invoca
     let project = Project::open(Some(folder), None)?;
     let script = format!("script:{}", folder.join("script.json").display());
     let options = Options { model: Some(script), log: options.log, json: options.json, ..Options::default() };
-    Ok(Invocation { options, screen, project, settings: Settings::default(), settings_reports: Vec::new() })
+    Ok(Invocation {
+        options,
+        screen,
+        project,
+        settings: Settings::default(),
+        settings_files: Vec::new(),
+        settings_reports: Vec::new(),
+    })
 }
 
 fn unwritable(fault: &std::io::Error) -> Failure {

@@ -3,9 +3,10 @@
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::storage::Storage;
-use crate::{advice, identifier, json};
+use crate::{advice, identifier};
 use clap::Args;
 use entourage_model::{Report, RunStatus};
+use entourage_serve::shape::Run;
 use entourage_store::RunRow;
 
 #[derive(Debug, Args)]
@@ -20,7 +21,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let storage = Storage::look(invocation)?;
     let row = identifier::run(&storage, &arguments.run).await?;
     if invocation.is_json() {
-        invocation.screen.json(&json::run(&row));
+        invocation.screen.json(&Run::from(&row));
     } else if let Some(result) = &row.result {
         invocation.screen.data(result);
     }

@@ -7,11 +7,10 @@ use crate::identifier;
 use crate::invocation::Invocation;
 use crate::models;
 use crate::storage::Storage;
-use crate::tree;
 use crate::verdict::Verdict;
 use clap::Args;
 use entourage_model::{ThreadId, ThreadStatus};
-use entourage_store::{Store, StoreError, ThreadFilter};
+use entourage_store::{Store, StoreError, ThreadFilter, all_threads};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -89,7 +88,7 @@ async fn unfinished(store: &dyn Store) -> Result<BTreeSet<ThreadId>, StoreError>
     let mut roots = BTreeSet::new();
     for status in [ThreadStatus::Ready, ThreadStatus::Running, ThreadStatus::Waiting] {
         let filter = ThreadFilter { status: Some(status), ..ThreadFilter::default() };
-        roots.extend(tree::all(store, &filter).await?.into_iter().map(|row| row.root));
+        roots.extend(all_threads(store, &filter).await?.into_iter().map(|row| row.root));
     }
     Ok(roots)
 }

@@ -1,31 +1,33 @@
 //! `entourage run [AGENT] MESSAGE`: one root thread to its end, in this process.
 
 use crate::attachment::{self, Paper};
+use crate::definition_folder;
 use crate::errand::{Errand, PATIENCE};
 use crate::failure::Failure;
+use crate::given::{self, Given};
 use crate::invocation::Invocation;
 use crate::models;
 use crate::storage::Storage;
 use crate::verdict::Verdict;
 use clap::Args;
 use entourage_declare::Loaded;
-use entourage_model::{Name, Report, Severity, ThreadId};
+use entourage_model::{Name, Place, Report, Severity, ThreadId};
 use entourage_runtime::{NewRoot, Outgoing, Runtime, RuntimeError};
 use entourage_store::FileRow;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const LEAD: &str = "lead";
 /// What stands for a message that comes from standard input.
 const STDIN: &str = "-";
 
 const EXAMPLES: &str = "\
-AGENT may be left out and is `lead` then. The message `-` is read from standard input.
+AGENT may be left out and is `lead` then, or the agent of `agent.ts`. The message `-` is read from standard input.
 
 Examples:
   entourage run 'What does this project do?'
   entourage run reviewer 'Look at src/main.rs' --file notes.md
+  entourage run weather 'Will it rain?' --env CITY=Oslo
   git diff | entourage run reviewer -
   entourage run --model ollama:qwen3 'Hello'
 
@@ -39,6 +41,9 @@ pub(crate) struct Arguments {
     /// Attach a file; may be repeated
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// Give the thread a variable; may be repeated
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    variables: Vec<Given>,
     /// On whose behalf it runs
     #[arg(long, value_name = "ID")]
     user: Option<String>,
@@ -50,15 +55,19 @@ pub(crate) struct Arguments {
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let (agent, message) = split(&arguments.words)?;
     let loaded = invocation.declarations();
+    let agent = agent.unwrap_or(loaded.primary.as_str());
     let agent = choose(invocation, &loaded, agent, &arguments.words)?;
+    insist_on_here(&loaded, &agent)?;
     let models = models::settings(invocation)?;
     if let Some(agent) = loaded.team.agent(&agent) {
         models::insist_on_keys(&models, agent)?;
     }
+    warn_of_withheld(invocation, arguments.user.as_ref());
     let papers = attachment::read(&arguments.files)?;
     let message = spoken(message)?;
     let mut errand = Errand::open(invocation, Storage::open(invocation)?, models).await?;
     let (message, files) = outgoing(&errand, message, papers).await?;
+    let variables = given::variables(arguments.variables, &loaded.team);
     let root = NewRoot {
         team: Arc::new(loaded.team),
         agent,
@@ -66,6 +75,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         user_id: arguments.user,
         tags: Vec::new(),
         files,
+        variables,
     };
     let runtime = errand.bench.runtime.clone();
     let created = runtime.create(root).await.map_err(|error| errand.bench.refused(&error))?;
@@ -83,11 +93,26 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     conclude(invocation, &errand, created.thread).await
 }
 
-/// The agent and the message among what was typed.
-fn split(words: &[String]) -> Result<(&str, &str), Failure> {
+/// Fails for an agent that another server runs.
+fn insist_on_here(loaded: &Loaded, name: &Name) -> Result<(), Failure> {
+    let Some(agent) = loaded.team.agent(name) else { return Ok(()) };
+    let Some(what) = agent.obstacle() else { return Ok(()) };
+    let report = Report::error("C040", what).hint("ask that server itself, or replace its `url` by instructions");
+    Err(Failure::usage(Report { place: agent.source.file.as_ref().map(Place::file), ..report }))
+}
+
+/// A tool that finds a variable missing cannot know why.
+fn warn_of_withheld(invocation: &Invocation, user: Option<&String>) {
+    let Some(user) = user.filter(|user| invocation.settings.withheld.contains(*user)) else { return };
+    let what = format!("your variables of user `{user}` are not given to a project that is not trusted");
+    invocation.screen.report(&Report::warning("C007", what).hint("if you trust this project, add `--trust`"));
+}
+
+/// The agent, if one was named, and the message among what was typed.
+fn split(words: &[String]) -> Result<(Option<&str>, &str), Failure> {
     match words {
-        [message] => Ok((LEAD, message)),
-        [agent, message] => Ok((agent, message)),
+        [message] => Ok((None, message)),
+        [agent, message] => Ok((Some(agent), message)),
         words => {
             let report =
                 Report::error("C001", format!("an agent and a message were expected, and {} words came", words.len()));
@@ -114,7 +139,9 @@ fn choose(invocation: &Invocation, loaded: &Loaded, name: &str, words: &[String]
     let broken: Vec<_> = loaded.reports.iter().filter(|report| report.severity == Severity::Error).collect();
     let chosen = Name::from(name);
     if loaded.team.agent(&chosen).is_some() {
-        broken.iter().for_each(|report| invocation.screen.report(report));
+        // An agent without its prompt does something, but hardly what was meant.
+        let empty = loaded.reports.iter().filter(|report| report.code.0 == definition_folder::NO_PROMPT);
+        broken.into_iter().chain(empty).for_each(|report| invocation.screen.report(report));
         return Ok(chosen);
     }
     let mut failure = Failure::usage(unknown_agent(loaded, name, words, broken.len()));

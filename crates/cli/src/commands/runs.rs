@@ -4,12 +4,14 @@ use crate::amount::ago;
 use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
+use crate::listing::Listing;
 use crate::storage::Storage;
-use crate::{json, table};
+use crate::table;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use entourage_model::RunStatus;
-use entourage_store::{Page, RunFilter, RunRow};
+use entourage_serve::shape::Run;
+use entourage_store::{RunFilter, RunRow};
 use serde_json::json;
 
 #[derive(Debug, Args)]
@@ -37,29 +39,23 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     };
     let status = arguments.status.and_then(|word| RunStatus::ALL.into_iter().find(|status| status.word() == word));
     let filter = RunFilter { thread, status, unread: arguments.unread, parent: None };
-    let limit = usize::from(arguments.limit);
-    let rows = storage.store.runs(&filter, Page { after: None, limit: limit + 1 }).await;
-    let mut rows = rows.map_err(|error| storage.refused(&error))?;
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    print(invocation, &storage, &rows, has_more);
+    let rows = storage.store.runs(&filter, Listing::<RunRow>::page(arguments.limit)).await;
+    let rows = rows.map_err(|error| storage.refused(&error))?;
+    print(invocation, &storage, &Listing::of(rows, arguments.limit));
     storage.store.close().await;
     Ok(())
 }
 
-fn print(invocation: &Invocation, storage: &Storage, rows: &[RunRow], has_more: bool) {
+fn print(invocation: &Invocation, storage: &Storage, listing: &Listing<RunRow>) {
     if invocation.is_json() {
-        let mut document = json!({ "runs": rows.iter().map(json::run).collect::<Vec<_>>() });
-        if let (true, Some(last)) = (has_more, rows.last()) {
-            document["next"] = json!(last.id);
-        }
-        return invocation.screen.json(&document);
+        return listing.print_json(invocation, ("runs", "run_id"), |row| json!(Run::from(row)));
     }
-    if rows.is_empty() {
+    if listing.rows.is_empty() {
         return invocation.screen.note("no runs");
     }
     let now = storage.store.now();
-    let cells: Vec<_> = rows
+    let cells: Vec<_> = listing
+        .rows
         .iter()
         .map(|row| {
             let text = row.result.as_deref().or(row.error.as_deref()).unwrap_or_default();
@@ -74,9 +70,5 @@ fn print(invocation: &Invocation, storage: &Storage, rows: &[RunRow], has_more: 
             ]
         })
         .collect();
-    let heads = ["RUN", "AGENT", "STATUS", "READ", "ASKED", "RESULT"];
-    invocation.screen.data(&table::lines(heads, &cells, invocation.screen.data_paint()));
-    if has_more {
-        invocation.screen.note("there are more; `--limit N` shows them");
-    }
+    listing.print_table(invocation, ["RUN", "AGENT", "STATUS", "READ", "ASKED", "RESULT"], &cells);
 }

@@ -3,15 +3,16 @@
 use crate::amount::{ago, duration, tokens, total};
 use crate::errand::Errand;
 use crate::failure::Failure;
+use crate::identifier;
 use crate::invocation::Invocation;
 use crate::screen::Paint;
 use crate::storage::Storage;
 use crate::transcript::{self, Audience, Length};
 use crate::tree::Tree;
 use crate::workbench::silent_models;
-use crate::{identifier, json};
 use clap::Args;
 use entourage_model::ThreadStatus;
+use entourage_serve::shape::ThreadWithChildren;
 use entourage_store::{Page, RunFilter, Store, StoreError, ThreadRow};
 
 /// So many lines of each message are shown.
@@ -46,9 +47,12 @@ async fn document(invocation: &Invocation, thread: &str) -> Result<(), Failure> 
     let errand = Errand::open(invocation, Storage::look(invocation)?, silent_models()).await?;
     let row = identifier::thread(errand.bench.storage(), thread).await?;
     let state = errand.bench.runtime.state(row.id).await.map_err(|error| errand.bench.refused(&error))?;
-    let children: Vec<_> = state.map(|state| state.registry().collect()).unwrap_or_default();
+    let (agent, children) = match state {
+        Some(state) => (state.agent.clone(), state.registry().collect()),
+        None => (row.agent.clone(), Vec::new()),
+    };
     errand.bench.close().await;
-    invocation.screen.json(&json::thread_with_children(&row, &children));
+    invocation.screen.json(&ThreadWithChildren::new(&row, &agent, &children));
     Ok(())
 }
 

@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::live::Show;
 use crate::storage::Storage;
-use crate::{identifier, json, wish};
+use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::Item;
+use entourage_runtime::Runtime;
+use entourage_serve::shape::Thread;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -18,14 +19,10 @@ pub(crate) struct Arguments {
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let storage = Storage::look(invocation)?;
     let row = identifier::thread(&storage, &arguments.thread).await?;
-    wish::queue(invocation, &storage, row.id, Item::Stop).await?;
-    let mut errand = wish::grant(invocation, storage, row.root).await?;
-    let runtime = errand.bench.runtime.clone();
-    let live = errand.live(row.root, Show::Nothing);
-    let row = errand.wait(live, runtime.wait(row.id, wish::ENDING)).await?;
-    errand.bench.close().await;
+    let settled = async |runtime: &Runtime| runtime.wait(row.id, wish::ENDING).await;
+    let row = wish::grant(invocation, storage, &row, Item::Stop, settled).await?;
     if invocation.is_json() {
-        invocation.screen.json(&json::thread(&row));
+        invocation.screen.json(&Thread::from(&row));
     } else {
         invocation.screen.note(&format!("thread `{}` is {}", row.id, row.status.word()));
     }

@@ -1,10 +1,10 @@
 //! `entourage tail ID`: the messages of a thread, oldest first.
 
 use crate::failure::Failure;
+use crate::identifier;
 use crate::invocation::Invocation;
 use crate::storage::Storage;
 use crate::transcript::{self, Audience, Length};
-use crate::{identifier, json};
 use clap::Args;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let messages = messages.map_err(|error| storage.refused(&error))?;
     storage.store.close().await;
     if invocation.is_json() {
-        let messages: Vec<_> = messages.iter().map(|line| json::message(line.seq, &line.message)).collect();
+        let messages: Vec<_> = messages.iter().map(|line| line.message.shown(Some(line.seq))).collect();
         invocation.screen.json(&json!({ "messages": messages }));
         return Ok(());
     }

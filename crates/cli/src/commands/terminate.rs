@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::live::Show;
 use crate::storage::Storage;
 use crate::tree::Tree;
-use crate::{identifier, json, wish};
+use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::{Item, ThreadId, ThreadStatus};
 use entourage_runtime::{Notice, Runtime, RuntimeError};
+use entourage_serve::shape::Thread;
 use entourage_store::ThreadRow;
 use std::time::Duration;
 
@@ -24,14 +24,10 @@ pub(crate) struct Arguments {
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let storage = Storage::look(invocation)?;
     let row = identifier::thread(&storage, &arguments.thread).await?;
-    wish::queue(invocation, &storage, row.id, Item::Terminate).await?;
-    let mut errand = wish::grant(invocation, storage, row.root).await?;
-    let runtime = errand.bench.runtime.clone();
-    let live = errand.live(row.root, Show::Nothing);
-    let ended = errand.wait(live, until_terminated(&runtime, &row)).await?;
-    errand.bench.close().await;
+    let terminated = async |runtime: &Runtime| until_terminated(runtime, &row).await;
+    let ended = wish::grant(invocation, storage, &row, Item::Terminate, terminated).await?;
     if invocation.is_json() {
-        invocation.screen.json(&json::thread(&ended[0]));
+        invocation.screen.json(&Thread::from(&ended[0]));
     } else {
         let below = ended.len() - 1;
         invocation.screen.note(&format!("thread `{}` is terminated, with {below} below it", row.id));

@@ -4,13 +4,14 @@ use crate::amount::{ago, tokens, total};
 use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
+use crate::listing::Listing;
 use crate::storage::Storage;
 use crate::tree::Tree;
-use crate::{json, table};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use entourage_model::{Name, ThreadId, ThreadStatus};
-use entourage_store::{Page, ThreadFilter, ThreadRow};
+use entourage_serve::shape::Thread;
+use entourage_store::{ThreadFilter, ThreadRow};
 use serde_json::json;
 
 #[derive(Debug, Args)]
@@ -38,13 +39,11 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let storage = Storage::look(invocation)?;
-    let limit = usize::from(arguments.limit);
+    let limit = arguments.limit;
     let filter = filter(&storage, arguments).await?;
-    let rows = storage.store.threads(&filter, Page { after: None, limit: limit + 1 }).await;
-    let mut rows = rows.map_err(|error| storage.refused(&error))?;
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    print(invocation, &storage, &rows, has_more);
+    let rows = storage.store.threads(&filter, Listing::<ThreadRow>::page(limit)).await;
+    let rows = rows.map_err(|error| storage.refused(&error))?;
+    print(invocation, &storage, &Listing::of(rows, limit));
     storage.store.close().await;
     Ok(())
 }
@@ -64,19 +63,15 @@ async fn filter(storage: &Storage, arguments: Arguments) -> Result<ThreadFilter,
     })
 }
 
-fn print(invocation: &Invocation, storage: &Storage, rows: &[ThreadRow], has_more: bool) {
+fn print(invocation: &Invocation, storage: &Storage, listing: &Listing<ThreadRow>) {
     if invocation.is_json() {
-        let mut document = json!({ "threads": rows.iter().map(json::thread).collect::<Vec<_>>() });
-        if let (true, Some(last)) = (has_more, rows.last()) {
-            document["next"] = json!(last.id);
-        }
-        return invocation.screen.json(&document);
+        return listing.print_json(invocation, ("threads", "thread_id"), |row| json!(Thread::from(row)));
     }
-    if rows.is_empty() {
+    if listing.rows.is_empty() {
         return invocation.screen.note("no threads; `entourage run` starts one");
     }
     let now = storage.store.now();
-    let cells: Vec<_> = by_tree(rows)
+    let cells: Vec<_> = by_tree(&listing.rows)
         .into_iter()
         .map(|(depth, row)| {
             let name =
@@ -86,11 +81,7 @@ fn print(invocation: &Invocation, storage: &Storage, rows: &[ThreadRow], has_mor
             [row.id.to_string(), indented, row.status.word().to_owned(), spent, ago(now, row.created_at)]
         })
         .collect();
-    let heads = ["THREAD", "AGENT", "STATUS", "SPENT", "STARTED"];
-    invocation.screen.data(&table::lines(heads, &cells, invocation.screen.data_paint()));
-    if has_more {
-        invocation.screen.note("there are more; `--limit N` shows them");
-    }
+    listing.print_table(invocation, ["THREAD", "AGENT", "STATUS", "SPENT", "STARTED"], &cells);
 }
 
 /// The rows with children below their parents, as far as both are listed: trees newest first, siblings oldest first.

@@ -180,7 +180,16 @@ impl Node {
             | Event::ChildTerminated { .. }
             | Event::ChildReported { .. }
             | Event::RunCancelled { .. }
-            | Event::TurnEnded { .. } => None,
+            | Event::TurnEnded { .. }
+            | Event::VariablesSet { .. }
+            | Event::ValueSet { .. }
+            | Event::Injected { .. }
+            | Event::MessageReplaced { .. }
+            | Event::MessageDeleted { .. }
+            | Event::CallQueued { .. }
+            | Event::FilePut(_)
+            | Event::FileRemoved { .. }
+            | Event::Emitted { .. } => None,
         }
     }
 

@@ -53,6 +53,7 @@ impl Stage {
             run: RunId::from("r"),
             wait: Wait::Background,
             agent: "child".into(),
+            alias: None,
             description: String::new(),
             given_name: Some(format!("no {child}")),
             resumable: false,

@@ -10,6 +10,8 @@ pub(super) enum Shape {
     Some,
     Flag,
     Texts,
+    /// A list of these words.
+    Words(&'static [&'static str]),
     /// `provider:model`.
     Model,
     /// One of these words.
@@ -32,19 +34,64 @@ impl Shape {
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Model => "a model reference such as `openai:gpt-5`".to_owned(),
-            Self::Word(words) => {
-                let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-                format!("one of {}", words.join(", "))
-            }
+            Self::Word(words) => format!("one of {}", listed(words)),
+            Self::Words(words) => format!("a list of {}", listed(words)),
             Self::Table(_) | Self::Named(_) | Self::Open => "a table".to_owned(),
         }
     }
 }
 
+impl Shape {
+    /// What somebody who wrote these words probably meant.
+    pub(super) fn meant<'a>(&self, written: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        match self {
+            Self::Word(words) | Self::Words(words) => {
+                let wrong = written.into_iter().find(|word| !words.contains(word))?;
+                let meant = entourage_model::meant(wrong, words.iter().copied())?;
+                Some(format!("did you mean `{meant}`?"))
+            }
+            Self::Model => {
+                let name = written.into_iter().next().filter(|name| !name.is_empty() && !name.contains(':'))?;
+                Some(format!("perhaps `openai:{name}` or `ollama:{name}`"))
+            }
+            Self::Text
+            | Self::Count
+            | Self::Some
+            | Self::Flag
+            | Self::Texts
+            | Self::Table(_)
+            | Self::Named(_)
+            | Self::Open => None,
+        }
+    }
+
+    /// A value as a file holds it; nothing for a table.
+    pub(super) fn example(&self) -> Option<String> {
+        let first = |words: &[&str]| words.first().map(|word| format!("{word:?}"));
+        match self {
+            Self::Text => Some("\"a text\"".to_owned()),
+            Self::Count | Self::Some => Some("3".to_owned()),
+            Self::Flag => Some("true".to_owned()),
+            Self::Texts => Some("[\"one\", \"another\"]".to_owned()),
+            Self::Model => Some("\"openai:gpt-5\"".to_owned()),
+            Self::Word(words) => first(words),
+            Self::Words(words) => first(words).map(|word| format!("[{word}]")),
+            Self::Table(_) | Self::Named(_) | Self::Open => None,
+        }
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// How an agent may drive children.
+const DIALECTS: Shape = Shape::Words(&["standard", "dex", "agentscope"]);
+
 /// Everything that `entourage.toml` may say.
 pub(super) const ROOT: &[(&str, Shape)] = &[
     ("model", Shape::Model),
-    ("dialects", Shape::Texts),
+    ("dialects", DIALECTS),
     ("limits", Shape::Table(LIMITS)),
     ("env", Shape::Named(&Shape::Text)),
     ("users", Shape::Named(&Shape::Table(USER))),
@@ -82,7 +129,7 @@ pub(super) const LIMITS: &[(&str, Shape)] = &[
 
 const USER: &[(&str, Shape)] = &[("env", Shape::Named(&Shape::Text))];
 
-const AGENT: &[(&str, Shape)] = &[("dialects", Shape::Texts)];
+const AGENT: &[(&str, Shape)] = &[("dialects", DIALECTS)];
 
 const MCP: &[(&str, Shape)] = &[
     ("command", Shape::Text),

@@ -7,12 +7,12 @@ fn file(name: &str, text: &str, trust: Trust) -> SettingsFile {
 }
 
 fn reports_of(text: &str) -> Vec<String> {
-    let (_, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[]);
+    let (_, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[], Trust::Nobody);
     reports.iter().map(ToString::to_string).collect()
 }
 
 fn variable(name: &str, text: &str) -> (Settings, Vec<String>) {
-    let (settings, reports) = Settings::load(&[], &[(name.to_owned(), text.to_owned())]);
+    let (settings, reports) = Settings::load(&[], &[(name.to_owned(), text.to_owned())], Trust::Nobody);
     (settings, reports.iter().map(ToString::to_string).collect())
 }
 
@@ -23,7 +23,7 @@ fn what_comes_later_wins_key_by_key() {
         file("entourage.toml", "[limits]\ndepth = 2\nsession_turns = 2\n", Trust::Nobody),
     ];
     let variables = [("ENTOURAGE_LIMITS_SESSION_TURNS".to_owned(), "3".to_owned())];
-    let (settings, reports) = Settings::load(&files, &variables);
+    let (settings, reports) = Settings::load(&files, &variables, Trust::Nobody);
     assert_eq!(reports, []);
     assert_eq!(settings.model.as_str(), "ollama:a");
     let Limits { steps, depth, session_turns, .. } = settings.limits;
@@ -67,26 +67,74 @@ network = false
 fn a_fault_is_shown_where_it_stands() {
     assert_eq!(
         reports_of(
-            "model = 5\n[limits]\n  depht = 3\nsteps = -1\nchildren_live = 99999999999\n[shell]\nsandbox = \"no\"\n"
+            "model = 5\n[limits]\n  depht = 3\nsteps = -1\nchildren_live = 99999999999\n[shell]\nsandbox = \"non\"\n"
         ),
         [
-            "error[C004]: setting `model` must be a model reference such as `openai:gpt-5`\n  at entourage.toml:1:9",
+            "error[C004]: setting `model` must be a model reference such as `openai:gpt-5`\n  at entourage.toml:1:1\nhint: write it as in `model = \"openai:gpt-5\"`",
             "warning[C005]: there is no setting `limits.depht`\n  at entourage.toml:3:3\nhint: did you mean `depth`?",
-            "error[C004]: setting `limits.steps` must be a whole number, neither negative nor too large\n  at entourage.toml:4:9",
-            "error[C004]: setting `limits.children_live` must be a whole number, neither negative nor too large\n  at entourage.toml:5:17",
-            "error[C004]: setting `shell.sandbox` must be one of `auto`, `bubblewrap`, `landlock`, `none`\n  at entourage.toml:7:11",
+            "error[C004]: setting `limits.steps` must be a whole number, neither negative nor too large\n  at entourage.toml:4:1\nhint: write it as in `steps = 3`",
+            "error[C004]: setting `limits.children_live` must be a whole number, neither negative nor too large\n  at entourage.toml:5:1\nhint: write it as in `children_live = 3`",
+            "error[C004]: setting `shell.sandbox` must be one of `auto`, `bubblewrap`, `landlock`, `none`\n  at entourage.toml:7:1\nhint: did you mean `none`?",
         ]
     );
-    assert_eq!(reports_of("limits = 3"), ["error[C004]: setting `limits` must be a table\n  at entourage.toml:1:10"]);
-    let broken = reports_of("[limits]\ndepth = \n");
-    assert!(broken[0].starts_with("error[C003]: not TOML: ") && broken[0].contains("entourage.toml:2:"), "{broken:?}");
+    assert_eq!(
+        reports_of("limits = 3"),
+        [
+            "error[C004]: setting `limits` must be a table\n  at entourage.toml:1:1\nhint: write `[limits]` on a line of its own, and its keys below"
+        ]
+    );
+    assert_eq!(
+        reports_of("model = \"gpt-5\""),
+        [
+            "error[C004]: setting `model` must be a model reference such as `openai:gpt-5`\n  at entourage.toml:1:1\nhint: perhaps `openai:gpt-5` or `ollama:gpt-5`"
+        ]
+    );
+}
+
+/// One fault of the text, whatever follows from it; what was read before it is still looked at.
+#[test]
+fn one_mistake_is_one_report() {
+    for (text, line, advice) in [
+        ("model = \n", 1, "a value"),
+        ("model = \n[limits]\ndepht = 1\n", 1, "a value"),
+        ("[limits]\ndepth = \n", 2, "a value"),
+        ("[limits\ndepth = 3\n", 1, "a bracket"),
+        ("[limits]\ndepth = 1\n[limits]\ndepth = 2\n", 3, "remove one of the two"),
+        ("model = \"a:b\"\nmodel = \"c:d\"\n", 2, "remove one of the two"),
+        ("model = \"openai:x\n", 1, "a quotation mark"),
+        ("dialects = [\"dex\", \n", 1, "a bracket"),
+    ] {
+        let reports = reports_of(text);
+        assert_eq!(reports.len(), 1, "{text}: {reports:?}");
+        assert!(reports[0].starts_with("error[C003]: not TOML: "), "{reports:?}");
+        assert!(reports[0].contains(&format!("entourage.toml:{line}:")), "{text}: {reports:?}");
+        assert!(reports[0].split("\nhint: ").nth(1).is_some_and(|hint| hint.contains(advice)), "{reports:?}");
+    }
+    let before = reports_of("modle = \"a:b\"\nmodel = 5\n[limits]\ndepth = \nsteps = -1\n");
+    let codes: Vec<_> = before.iter().map(|report| report.split_once(']').unwrap().0).collect();
+    assert_eq!(codes, ["warning[C005", "error[C004", "error[C003"]);
+}
+
+#[test]
+fn the_place_of_the_model_is_that_of_the_last_file_that_names_it() {
+    let files = [
+        file("config.toml", "\n  model = \"a:b\"\n", Trust::User),
+        file("entourage.toml", "dialects = []\nmodel = \"c:d\"\n", Trust::Nobody),
+    ];
+    let place = |files: &[SettingsFile], variables: &[(String, String)]| {
+        Settings::load(files, variables, Trust::Nobody).0.model_place.map(|place| place.to_string())
+    };
+    assert_eq!(place(&files[..1], &[]).as_deref(), Some("config.toml:2:3"));
+    assert_eq!(place(&files, &[]).as_deref(), Some("entourage.toml:2:1"));
+    assert_eq!(place(&files, &[("ENTOURAGE_MODEL".to_owned(), "e:f".to_owned())]), None);
+    assert_eq!(place(&[], &[]), None);
 }
 
 #[test]
 fn a_project_may_not_send_keys_elsewhere_unless_it_is_trusted() {
     let text = "[providers.openai]\nbase_url = \"http://evil\"\nstream = false\n";
     let base_url = |trust| {
-        let (settings, reports) = Settings::load(&[file("entourage.toml", text, trust)], &[]);
+        let (settings, reports) = Settings::load(&[file("entourage.toml", text, trust)], &[], trust);
         assert_eq!(settings.providers["openai"].stream, Some(false));
         (settings.providers["openai"].base_url.clone(), reports.iter().map(|report| report.code.0).collect::<Vec<_>>())
     };
@@ -121,6 +169,66 @@ fn a_variable_at_fault_is_reported() {
     );
     assert_eq!(
         variable("ENTOURAGE_LIMITS_DEPTH", "deep").1,
-        ["error[C004]: variable `ENTOURAGE_LIMITS_DEPTH` must be a whole number, neither negative nor too large"]
+        [
+            "error[C004]: variable `ENTOURAGE_LIMITS_DEPTH` must be a whole number, neither negative nor too large\nhint: write it as in `ENTOURAGE_LIMITS_DEPTH=3`"
+        ]
     );
+    assert!(variable("ENTOURAGE_DIALECTS", "dex, agentscop").1[0].ends_with("hint: did you mean `agentscope`?"));
+    assert!(
+        variable("ENTOURAGE_DIALECTS", "colour").1[0].ends_with("hint: write it as in `ENTOURAGE_DIALECTS=standard`")
+    );
+}
+
+#[test]
+fn variables_of_users_are_read_from_the_project_and_from_the_users_own_file_only_if_the_project_is_trusted() {
+    let own = "[env]\nA = \"0\"\n[users.alice.env]\nTOKEN = \"mine\"\n";
+    let project = "[env]\nB = \"1\"\n[users.alice.env]\nREGION = \"south\"\n";
+    let read = |trust| {
+        let files = [file("config.toml", own, Trust::User), file("entourage.toml", project, trust)];
+        let (settings, reports) = Settings::load(&files, &[], trust);
+        assert_eq!(reports, []);
+        assert_eq!(settings.withheld.len(), usize::from(trust == Trust::Nobody));
+        let find = |name| settings.variables.find(Some("alice"), name).map(|value| value.reveal().to_owned());
+        ["A", "B", "REGION", "TOKEN"].map(find)
+    };
+    let known = |text: &str| Some(text.to_owned());
+    assert_eq!(read(Trust::Nobody), [known("0"), known("1"), known("south"), None]);
+    assert_eq!(read(Trust::User), [known("0"), known("1"), known("south"), known("mine")]);
+}
+
+#[test]
+fn dialects_are_words_that_are_known() {
+    let text = "dialects = [\"dex\"]\n[agents.a]\ndialects = []\n[agents.b]\n[agentscope]\ngeneral_purpose = false\n";
+    let (settings, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[], Trust::Nobody);
+    assert_eq!(reports, []);
+    assert_eq!(settings.dialects, [Dialect::Dex]);
+    assert_eq!(settings.agent_dialects, BTreeMap::from([("a".to_owned(), Vec::new())]));
+    assert!(!settings.general_purpose && Settings::default().general_purpose);
+    assert_eq!(Settings::default().dialects, [Dialect::AgentScope]);
+    let expected = "must be a list of `standard`, `dex`, `agentscope`";
+    assert_eq!(
+        reports_of("dialects = [\"dex\", \"dx\"]\n[agents.a]\ndialects = \"dex\"\n"),
+        [
+            format!("error[C004]: setting `dialects` {expected}\n  at entourage.toml:1:1\nhint: did you mean `dex`?"),
+            format!(
+                "error[C004]: setting `agents.a.dialects` {expected}\n  at entourage.toml:3:1\nhint: write it as in `dialects = [\"standard\"]`"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn profile_folders_are_those_of_the_last_who_names_them() {
+    let named = |text: &str, name: &str, trust| file(name, &format!("[dex]\nprofile_dirs = [{text}]\n"), trust);
+    let files = [named("\"a\"", "config.toml", Trust::User), named("\"b\", \"c\"", "entourage.toml", Trust::Nobody)];
+    let folders = |files: &[SettingsFile], variables: &[(String, String)]| {
+        let folders = Settings::load(files, variables, Trust::Nobody).0.profile_folders?;
+        Some((folders.file, folders.trust, folders.paths.join(" ")))
+    };
+    let of = |file: Option<&str>, trust, paths: &str| Some((file.map(str::to_owned), trust, paths.to_owned()));
+    assert_eq!(folders(&files[..1], &[]), of(Some("config.toml"), Trust::User, "a"));
+    assert_eq!(folders(&files, &[]), of(Some("entourage.toml"), Trust::Nobody, "b c"));
+    let variable = ("ENTOURAGE_DEX_PROFILE_DIRS".to_owned(), "d, e".to_owned());
+    assert_eq!(folders(&files, &[variable]), of(None, Trust::User, "d e"));
+    assert_eq!(folders(&[], &[]), None);
 }

@@ -22,9 +22,19 @@ pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
     let setting = find(ROOT, rest);
     let Some((path, shape)) = setting.clone().or_else(|| find(OTHERS, rest)) else { return Err(unknown(name)) };
     let Some(value) = parse(shape, text).filter(|value| fits(shape, value, &path.join("."))) else {
-        return Err(Report::error("C004", format!("variable `{name}` must be {}", shape.words())));
+        let report = Report::error("C004", format!("variable `{name}` must be {}", shape.words()));
+        return Err(report.hint(advice(shape, name, text)));
     };
     Ok(setting.map(|_| nested(path, value)).unwrap_or_default())
+}
+
+fn advice(shape: &Shape, name: &str, text: &str) -> String {
+    // Lists are written without brackets, and texts without quotation marks.
+    let plain = |example: String| example.replace(['[', ']', '"', ' '], "");
+    shape.meant(text.split(',').map(str::trim)).unwrap_or_else(|| match shape.example() {
+        Some(example) => format!("write it as in `{name}={}`", plain(example)),
+        None => "a table has a variable for each of its keys".to_owned(),
+    })
 }
 
 /// The setting that the rest of a variable's name stands for, as its path, and what it must look like.
@@ -65,7 +75,7 @@ fn parse(shape: &Shape, text: &str) -> Option<Value> {
             "false" | "0" => Some(Value::Boolean(false)),
             _ => None,
         },
-        Shape::Texts => {
+        Shape::Texts | Shape::Words(_) => {
             let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
             Some(Value::Array(texts.map(|text| Value::String(text.to_owned())).collect()))
         }

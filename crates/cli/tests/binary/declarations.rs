@@ -1,6 +1,7 @@
 //! `agents` and `check`, and declarations at fault when something is run.
 
 use crate::project::{ECHO, Project};
+use entourage_testkit::{FakeModel, Reply};
 use serde_json::json;
 
 const AGENT: &str = r#"{ "name": "helper", "description": "Helps.", "sideA": { "prompt": "helper" } }"#;
@@ -18,13 +19,13 @@ fn agents_are_listed_with_their_format_and_file() {
     assert_eq!(helper["format"], "standard-agents");
     assert_eq!(helper["file"], "agents/agents/helper.json");
     let lead = document["agents"].as_array().unwrap().iter().find(|agent| agent["name"] == "lead").unwrap();
-    assert_eq!((&lead["format"], &lead["file"]), (&json!("built-in"), &json!(null)));
+    assert_eq!((&lead["format"], &lead["file"]), (&json!("standard-agents"), &json!(null)));
 }
 
 #[test]
 fn a_sound_project_is_clean_and_says_so() {
     let said = declared().say(&["check"]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "2 agents, 0 errors, 0 warnings\n"), "{said:?}");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "6 agents, 0 errors, 0 warnings\n"), "{said:?}");
     assert_eq!(declared().json(&["check"]), json!({"reports": []}));
 }
 
@@ -49,4 +50,159 @@ fn agents_lists_the_others_beside_a_broken_file() {
     let said = declared().file("agents/agents/broken.json", BROKEN).say(&["agents"]);
     assert_eq!(said.code, Some(0));
     assert!(said.stdout.contains("helper") && said.stderr.contains("broken.json:3:"), "{said:?}");
+}
+
+const PROFILE: &str = "---\ndescription: A profile.\n---\nYou help.\n";
+
+/// The files of the agents that are declared, by name.
+fn files(project: &Project, arguments: &[&str]) -> Vec<String> {
+    let document = project.json(&[arguments, &["agents"]].concat());
+    let agents = document["agents"].as_array().unwrap().iter();
+    let row = |agent: &serde_json::Value| Some(format!("{} {}", agent["name"].as_str()?, agent["file"].as_str()?));
+    agents.filter_map(row).collect()
+}
+
+#[test]
+fn profiles_lie_in_the_users_home_in_the_project_and_in_folders_that_are_named() {
+    let project = Project::new()
+        .file("home/.dex/agents/homely.md", PROFILE)
+        .file("home/.dex/agents/both.md", PROFILE)
+        .file(".dex/agents/both.md", PROFILE)
+        .file("shared/profiles/extra.md", PROFILE)
+        .file("entourage.toml", "[dex]\nprofile_dirs = [\"./shared/profiles/\"]\n");
+    let expected = ["both .dex/agents/both.md", "extra shared/profiles/extra.md", "homely ~/.dex/agents/homely.md"];
+    assert_eq!(files(&project, &[]), expected);
+    assert_eq!(project.json(&["check"]), json!({"reports": []}));
+}
+
+#[test]
+fn the_users_own_settings_may_name_folders_anywhere() {
+    let project = Project::new()
+        .file("home/.config/entourage/config.toml", "[dex]\nprofile_dirs = [\"../profiles\", \"~/more\"]\n")
+        .file("home/.config/profiles/one.md", PROFILE)
+        .file("home/more/two.md", PROFILE);
+    assert_eq!(files(&project, &[]), ["one ~/.config/profiles/one.md", "two ~/more/two.md"]);
+    let project = project.variable("ENTOURAGE_DEX_PROFILE_DIRS", "home/more");
+    assert_eq!(files(&project, &[]), ["two home/more/two.md"]);
+}
+
+#[test]
+fn a_project_names_only_folders_beneath_it_unless_it_is_trusted() {
+    let outside = Project::new().file("far.md", PROFILE);
+    let project = Project::new();
+    std::os::unix::fs::symlink(outside.path(), project.path().join("link")).unwrap();
+    let text = format!("[dex]\nprofile_dirs = [{:?}, \"../..\", \"link\", \"absent\"]\n", outside.path());
+    let project = project.file("entourage.toml", &text);
+    assert_eq!(files(&project, &[]), [""; 0]);
+    let reports = project.json(&["check"])["reports"].clone();
+    let codes: Vec<_> = reports.as_array().unwrap().iter().map(|report| report["code"].clone()).collect();
+    assert_eq!(codes, ["C007", "C007", "C007", "D101"]);
+    assert_eq!(reports[0]["where"], json!({"file": "entourage.toml", "line": 2, "column": 1}));
+    assert_eq!(files(&project, &["--trust"]).len(), 1);
+}
+
+#[test]
+fn the_settings_declare_agents_and_choose_dialects() {
+    let project = Project::new().file(
+        "entourage.toml",
+        "dialects = [\"dex\"]\n[agentscope]\ngeneral_purpose = false\n[subagents.far]\ndescription = \"d\"\nurl = \"http://h\"\n",
+    );
+    assert_eq!(files(&project, &[]), ["far entourage.toml"]);
+    let document = project.json(&["agents"]);
+    assert!(!document["agents"].as_array().unwrap().iter().any(|agent| agent["name"] == "general-purpose"));
+    let project = Project::new().file("entourage.toml", "dialects = [\"dx\"]\n");
+    let said = project.say(&["check"]);
+    assert!(said.stdout.contains("error[C004]: setting `dialects` must be a list of `standard`, `dex`, `agentscope`"));
+}
+
+#[test]
+fn linked_folders_are_not_entered_and_linked_files_stay_in_the_project() {
+    let project = Project::new().file(".claude/agents/a.md", "---\nname: a\ndescription: d\n---\n");
+    let agents = project.path().join(".claude/agents");
+    std::os::unix::fs::symlink(".", agents.join("loop")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", agents.join("passwd.md")).unwrap();
+    std::os::unix::fs::symlink("a.md", agents.join("again.md")).unwrap();
+    let said = project.say(&["check"]);
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.stdout.contains("agent `a` is declared twice: in `.claude/agents/a.md` and in `.claude/agents/again.md`")
+    );
+    assert!(said.stdout.contains("6 agents, 1 error, 1 warning\n"), "{said:?}");
+}
+
+const FAR: &str = "[subagents.far]\ndescription = \"Far.\"\nurl = \"https://me:key@there.example/x\"\n";
+
+#[test]
+fn an_agent_that_another_server_runs_is_not_run_here() {
+    let script = r#"{ "rules": [
+        { "agent": "lead", "step": 0, "reply": { "calls": [ { "tool": "far", "arguments": { "message": "go" } } ] } },
+        { "reply": { "text": "I was told: {{last}}" } }
+    ] }"#;
+    let project = Project::new().file("entourage.toml", FAR).file("script.json", script);
+    let why = "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet";
+    let run = ["--model", "script:script.json", "run"];
+    let said = project.say(&[&run[..], &["far", "hi"]].concat());
+    said.refused(1, &[&format!("error[C040]: {why}"), "at entourage.toml", "hint: "]);
+    assert!(!said.stderr.contains("me:key"), "{said:?}");
+    let said = project.say(&[&run[..], &["hi"]].concat());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("subagent_remote") && said.stdout.contains(why), "{said:?}");
+}
+
+/// An agent that the folder at `path` defines.
+fn defined_by(path: &str) -> String {
+    format!("---\ndescription: Defined.\nworkspace:\n  path: {path}\n---\n")
+}
+
+/// The prompt that the model is shown, and what is said beside the answer.
+async fn prompt_of(project: Project, options: &[&str]) -> (String, String) {
+    let model = FakeModel::start(Reply::text("ok")).await;
+    let project = project.with_model(&model);
+    let said = project.say(&[options, &["run", "digger", "hi"]].concat());
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "ok\n"), "{said:?}");
+    let prompt = model.requests()[0].body()["messages"][0]["content"].as_str().unwrap().to_owned();
+    (prompt, said.stderr)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agents_file_of_a_definition_folder_is_the_prompt() {
+    let outside = Project::new().file("AGENTS.md", "You lie outside.");
+    let of = |path: &str| Project::new().file("subagents/digger.md", &defined_by(path));
+    let inside = || of("defs/digger").file("defs/digger/AGENTS.md", "You dig.");
+    assert_eq!(prompt_of(inside(), &[]).await, ("You dig.".to_owned(), String::new()));
+    let project = inside();
+    let absolute = project.path().join("defs/digger").display().to_string();
+    let project = project.file("subagents/digger.md", &defined_by(&absolute));
+    assert_eq!(prompt_of(project, &[]).await.0, "You dig.");
+
+    let (prompt, said) = prompt_of(of("defs/digger"), &[]).await;
+    assert_eq!(prompt, "");
+    let what = "warning[C041]: agent `digger` has an empty prompt: `defs/digger/AGENTS.md` is not there";
+    assert!(said.contains(what) && said.contains("at subagents/digger.md"), "{said}");
+
+    let far = outside.path().display().to_string();
+    let (prompt, said) = prompt_of(of(&far), &[]).await;
+    assert_eq!(prompt, "");
+    assert!(said.contains("warning[C041]") && said.contains("--trust"), "{said}");
+    assert_eq!(prompt_of(of(&far), &["--trust"]).await.0, "You lie outside.");
+
+    let linked = of("link");
+    std::os::unix::fs::symlink(outside.path(), linked.path().join("link")).unwrap();
+    assert_eq!(prompt_of(linked, &["--trust"]).await.0, "");
+    let huge = of("defs").file("defs/AGENTS.md", &"x".repeat((8 << 20) + 1));
+    assert!(prompt_of(huge, &[]).await.1.contains("it has more than 8 MiB"));
+}
+
+#[test]
+fn an_exported_agent_has_its_folder_and_not_the_folders_prompt() {
+    let settled = "[subagents.delver]\ndescription = \"Settled.\"\nworkspace = { path = \"defs/digger\" }\n";
+    let project = Project::new()
+        .file("entourage.toml", settled)
+        .file("subagents/digger.md", &defined_by("defs/digger"))
+        .file("defs/digger/AGENTS.md", "You dig.");
+    project.json(&["export", "--to", "agentscope", "--out", "out"]);
+    for agent in ["digger", "delver"] {
+        let written = project.read(&format!("out/subagents/{agent}.md"));
+        assert!(written.contains("defs/digger") && !written.contains("You dig."), "{written}");
+    }
 }

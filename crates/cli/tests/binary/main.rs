@@ -7,8 +7,10 @@ mod terminal;
 
 mod declarations;
 mod demo;
+mod exchange;
 mod interrupts;
 mod run;
+mod serve;
 mod settings;
 mod stores;
 mod threads;

@@ -41,6 +41,12 @@ impl Project {
         self
     }
 
+    /// The text of a file that the binary wrote.
+    #[expect(clippy::disallowed_methods, reason = "a test reads what the binary wrote")]
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self

@@ -54,7 +54,13 @@ fn an_unknown_agent_is_refused_with_what_was_probably_meant() {
     let said = project.say(&with_script(&["run", "laed", "hello"]));
     said.refused(1, &["error[C010]: there is no agent `laed`", "hint: did you mean `lead`?"]);
     let said = project.say(&with_script(&["run", "summarise", "everything"]));
-    said.refused(1, &["known are `lead`", "if `summarise everything` is the message, put it in quotes"]);
+    said.refused(
+        1,
+        &[
+            "known are `coding`, `general-purpose`, `goal`, `lead`, `research`",
+            "if `summarise everything` is the message, put it in quotes",
+        ],
+    );
     let said = project.say(&with_script(&["run", "summarise", "it", "all"]));
     said.refused(1, &["error[C001]", "put the message in quotes: `entourage run 'summarise it all'`"]);
     assert!(!project.path().join(".entourage").exists(), "a refused run leaves nothing behind");
@@ -123,4 +129,60 @@ fn a_file_is_attached_under_its_name() {
 fn steps_are_told_line_by_line_when_asked_for() {
     let said = Project::with_echo().say(&with_script(&["run", "hello", "--log", "info"]));
     assert!(said.stderr.contains("lead: done ("), "{said:?}");
+}
+
+/// A project whose agent `guide` calls a tool of its own and ends with what that tool says.
+fn with_tool(body: &str) -> Project {
+    let agent = r#"{ "name": "guide", "sideA": { "prompt": "guide", "sessionStop": "tell" } }"#;
+    let prompt = r#"{ "name": "guide", "toolDescription": "Guides.", "prompt": "You guide.", "tools": ["tell"] }"#;
+    let tool = format!(
+        "import {{ defineTool }} from '@standardagents/spec';
+import {{ z }} from 'zod';
+export default defineTool({{
+  description: 'Tells.',
+  args: z.object({{ who: z.string().optional() }}),
+  async execute(state, args) {{ {body} }},
+}});
+"
+    );
+    Project::new()
+        .file("agents/agents/guide.json", agent)
+        .file("agents/prompts/guide.json", prompt)
+        .file("agents/tools/tell.ts", &tool)
+        .file(
+            "script.json",
+            r#"{ "rules": [ { "reply": { "calls": [{ "tool": "tell", "arguments": {"who": "me"} }] } } ] }"#,
+        )
+}
+
+#[test]
+fn a_tool_of_the_project_reads_variables_and_speaks_for_the_agent() {
+    let project = with_tool("return `${args.who}: ${state.env('CITY')}, ${state.env('REGION')}`;").file(
+        "entourage.toml",
+        "[env]\nREGION = \"north\"\nCITY = \"nowhere\"\n[users.alice.env]\nREGION = \"south\"\n",
+    );
+    let run = |more: &[&str]| project.say(&[&SCRIPT[..], &["run", "guide", "go"], more].concat()).stdout;
+    assert_eq!(run(&["--env", "CITY=Oslo"]), "me: Oslo, north\n");
+    assert_eq!(run(&["--user", "alice"]), "me: nowhere, south\n");
+}
+
+#[test]
+fn a_variable_without_a_value_is_refused_before_anything_is_started() {
+    let project = Project::with_echo();
+    let said = project.say(&with_script(&["run", "hi", "--env", "CITY"]));
+    said.refused(1, &["error[C001]", "NAME=VALUE"]);
+    assert!(!project.path().join(".entourage").exists());
+}
+
+#[test]
+fn the_users_own_variables_are_kept_from_a_project_that_is_not_trusted() {
+    let project = with_tool("return state.env('TOKEN');")
+        .file("home/.config/entourage/config.toml", "[users.alice.env]\nTOKEN = \"mine\"\n");
+    let arguments = with_script(&["run", "guide", "go", "--user", "alice"]);
+    let trusted = project.say(&[&arguments[..], &["--trust"]].concat());
+    assert_eq!(trusted.stdout, "mine\n");
+    let script = r#"{ "rules": [ { "step": 0, "reply": { "calls": [{ "tool": "tell" }] } }, { "reply": { "text": "{{last}}" } } ] }"#;
+    let said = project.file("script.json", script).say(&arguments);
+    said.refused(0, &["warning[C007]: your variables of user `alice` are not given"]);
+    assert!(said.stdout.contains("The variable `TOKEN` is not set"), "{said:?}");
 }

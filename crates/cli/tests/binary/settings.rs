@@ -3,14 +3,46 @@
 use crate::project::Project;
 
 #[test]
-fn a_setting_of_the_wrong_type_ends_every_command_but_check() {
+fn a_setting_of_the_wrong_type_ends_every_command_but_check_and_agents() {
     let project = Project::with_echo().file("entourage.toml", "[limits]\ndepth = \"deep\"\n");
     for arguments in [&["threads"][..], &["run", "hi"]] {
-        project.say(arguments).refused(1, &["error[C004]: setting `limits.depth` must be", "entourage.toml:2:9"]);
+        project.say(arguments).refused(1, &["error[C004]: setting `limits.depth` must be", "entourage.toml:2:1"]);
     }
     let said = project.say(&["check"]);
     assert_eq!(said.code, Some(1));
-    assert!(said.stdout.contains("entourage.toml:2:9"), "{said:?}");
+    assert!(said.stdout.contains("entourage.toml:2:1"), "{said:?}");
+}
+
+#[test]
+fn agents_are_listed_beside_broken_settings_which_are_told() {
+    let huge = "#".repeat((8 << 20) + 1);
+    for (text, what) in [
+        ("[limits]\ndepth = \"deep\"\n", "error[C004]: setting `limits.depth`"),
+        ("model = \n", "error[C003]: not TOML"),
+        (&huge, "error[C003]: the settings cannot be read: it has more than 8 MiB"),
+    ] {
+        let project = Project::new()
+            .file("entourage.toml", text)
+            .file("subagents/helper.md", "---\ndescription: Helps.\n---\nYou help.\n")
+            .variable("ENTOURAGE_LIMITS_STEPS", "many");
+        let said = project.say(&["agents"]);
+        said.refused(0, &[what, "hint: ", "error[C004]: variable `ENTOURAGE_LIMITS_STEPS`"]);
+        assert!(said.stdout.contains("helper") && said.stdout.contains("lead"), "{said:?}");
+        assert_eq!(project.say(&["check"]).code, Some(1));
+        project.say(&["threads"]).refused(1, &[what]);
+    }
+}
+
+#[test]
+fn a_provider_that_nobody_knows_is_found_by_check_where_it_is_named() {
+    let project = Project::with_echo().file("entourage.toml", "dialects = []\nmodel = \"opnai:x\"\n");
+    let what = "error[C008]: model `opnai:x` names the provider `opnai`, which nobody knows";
+    let said = project.say(&["check"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    for words in [what, "entourage.toml:2:1", "did you mean `openai:x`?"] {
+        assert!(said.stdout.contains(words), "{said:?}");
+    }
+    project.say(&["run", "hi"]).refused(1, &[what, "entourage.toml:2:1"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
 
 use clap::Parser;
-use entourage_model::{Digest, Event, Ids, Limits, NewThread, Started, Timestamp};
+use entourage_model::{Digest, Event, Ids, Limits, NewThread, Started, Timestamp, Variables};
 use entourage_outside::model::{ModelSettings, Models};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
@@ -64,6 +64,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         tools: Toolbox::builtin(),
         workspace: Arc::new(Workspace::open(Path::new("/"))?),
         limits: Limits::default(),
+        variables: Variables::default(),
         slots: 1000,
     })
 }

@@ -1,0 +1,137 @@
+//! `entourage serve`: the API of this project's threads, until somebody ends the process.
+
+use crate::declarations;
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupts;
+use crate::invocation::Invocation;
+use crate::models;
+use crate::project::Project;
+use crate::server_file::ServerFile;
+use crate::settings::{Settings, SettingsFile};
+use crate::storage::Storage;
+use crate::token_file;
+use crate::workbench::{Equipment, Workbench};
+use clap::Args;
+use entourage_model::{Report, Severity, Team};
+use entourage_outside::tool::Toolbox;
+use entourage_serve::{Drain, Server, Service, Teams, Tokens};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const DESCRIPTORS: u64 = 16_384;
+const LISTEN: &str = "127.0.0.1:7717";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Unfinished threads go on by themselves. Every request but `/healthz` needs `Authorization: Bearer TOKEN`; the token is
+in the file `token` of the data folder.")]
+pub(crate) struct Arguments {
+    /// The address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = LISTEN)]
+    listen: SocketAddr,
+}
+
+pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
+    let project = &invocation.project;
+    if !arguments.listen.ip().is_loopback() && !token_file::exists(project) {
+        let what = format!("{} can be reached from elsewhere, and nobody has chosen a token yet", arguments.listen);
+        let hint = "serve on 127.0.0.1 once, which makes the file `token` in the data folder, or write one into it";
+        return Err(Failure::usage(Report::error("C036", what).hint(hint)));
+    }
+    let (mut interrupts, mut again) = (listen()?, listen()?);
+    raise_descriptor_limit();
+    let models = models::settings(invocation)?;
+    let storage = Storage::open(invocation)?;
+    project.make_data_folder()?;
+    let token = token_file::open(project)?;
+    let server = Server::listen(arguments.listen)
+        .await
+        .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
+    let bench = Workbench::open(project, storage, equipment(invocation, models)).await?;
+    let teams = Declared {
+        project: Project::open(Some(&project.root), Some(&project.data))?,
+        settings: invocation.settings.clone(),
+        files: invocation.settings_files.clone(),
+    };
+    let service = Service::new(bench.runtime.clone(), Arc::new(teams), Tokens::new(token));
+    tell_faults(invocation);
+    bench.runtime.resume(None);
+    let file = ServerFile::write(project, server.address())?;
+    announce(invocation, server.address());
+    let drain = Drain::default();
+    let serving = server.run(service, drain.clone());
+    let asked = async {
+        interrupts.next().await;
+        drain.begin();
+        file.remove();
+        invocation.screen.note("stopping; Ctrl-C again to stop at once");
+        // Streams end with the runtime, so that both end together.
+        bench.close().await;
+    };
+    let again = async {
+        again.next().await;
+        again.next().await;
+    };
+    tokio::select! {
+        ((), ()) = async { tokio::join!(serving, asked) } => {}
+        () = again => {}
+    }
+    Ok(())
+}
+
+fn listen() -> Result<Interrupts, Failure> {
+    Interrupts::listen().map_err(|fault| {
+        Failure::new(Exit::File, Report::error("C027", format!("signals cannot be listened to: {fault}")))
+    })
+}
+
+/// Every stream is a descriptor, and the system's first answer is often 1,024. If it refuses, fewer fit in.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(DESCRIPTORS, |maximum| maximum.min(DESCRIPTORS));
+    if limit.current.is_some_and(|current| current < wanted) {
+        _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
+    }
+}
+
+fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
+    Equipment {
+        models,
+        tools: Toolbox::builtin(),
+        limits: invocation.settings.limits.clone(),
+        variables: invocation.settings.variables.clone(),
+    }
+}
+
+fn announce(invocation: &Invocation, address: SocketAddr) {
+    let link = format!("http://{address}/");
+    if invocation.is_json() {
+        invocation.screen.json(&json!({ "url": link }));
+    } else {
+        invocation.screen.data(&link);
+    }
+}
+
+/// A server starts with what is in order; the rest is said.
+fn tell_faults(invocation: &Invocation) {
+    let reports = invocation.declarations().reports;
+    for report in reports.iter().filter(|report| report.severity == Severity::Error) {
+        invocation.screen.report(report);
+    }
+}
+
+/// What the project declares at the moment.
+#[derive(Debug)]
+struct Declared {
+    project: Project,
+    settings: Settings,
+    files: Vec<SettingsFile>,
+}
+
+impl Teams for Declared {
+    fn current(&self) -> Arc<Team> {
+        Arc::new(declarations::load(&self.project, &self.settings, &self.files).team)
+    }
+}

@@ -1,0 +1,151 @@
+//! What the project declares: where it is looked for, and what it may name.
+
+use crate::project::{self, Project};
+use crate::settings::{ProfileFolders, Settings, SettingsFile, Trust, place_of};
+use crate::{definition_folder, environment, memory};
+use entourage_declare::{Files, Loaded, Tools, Wishes};
+use entourage_model::{Agent, EffectClass, Name, Place, Report};
+use entourage_outside::tool::Toolbox;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Reads and checks everything that can be run, faults included.
+pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Loaded {
+    let mut loaded = read(project, settings, files);
+    let trust = |agent: &Agent| {
+        let file = files.iter().find(|file| agent.source.file.as_ref() == Some(&file.name));
+        file.map_or(settings.trust, |file| file.trust)
+    };
+    definition_folder::read_prompts(&mut loaded, project, trust);
+    loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
+    loaded
+}
+
+/// The same as it is written: prompts that lie in folders of their own are empty.
+pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Loaded {
+    let home = environment::home().and_then(|home| Project::open(Some(&home), None).ok());
+    let mut reports = Vec::new();
+    let folders = settings.profile_folders.as_ref().map(|named| {
+        let file = files.iter().find(|file| named.file.as_ref() == Some(&file.name));
+        let place = file.map(|file| place_of(&file.name, &file.text, &["dex", "profile_dirs"]));
+        open_all(project, named, place.as_ref(), &mut reports)
+    });
+    let folders: Vec<_> = folders.iter().flatten().map(|(shown, files)| (shown.clone(), files as &dyn Files)).collect();
+    let wishes = Wishes {
+        dialects: settings.dialects.clone(),
+        agent_dialects: settings.agent_dialects.clone(),
+        general_purpose: settings.general_purpose,
+        files: files.iter().map(|file| (file.name.clone(), file.text.clone())).collect(),
+    };
+    let mut loaded = entourage_declare::load(&entourage_declare::Project {
+        files: project,
+        home: home.as_ref().map(|home| home as &dyn Files),
+        profile_folders: &folders,
+        settings: &wishes,
+        tools: &KnownTools(Toolbox::builtin()),
+        memory: &*memory::open(),
+    });
+    loaded.reports.splice(0..0, reports);
+    loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
+    loaded
+}
+
+/// The folders that can be opened, each as people know it.
+fn open_all(
+    project: &Project,
+    named: &ProfileFolders,
+    place: Option<&Place>,
+    reports: &mut Vec<Report>,
+) -> Vec<(String, Project)> {
+    let mut folders = Vec::new();
+    for path in &named.paths {
+        match open(project, named, path) {
+            Ok(folder) => folders.push(folder),
+            Err(report) => reports.push(Report { place: place.cloned(), ..report }),
+        }
+    }
+    folders
+}
+
+/// What a project's own file names before the project is trusted lies beneath the project, links included.
+fn open(project: &Project, named: &ProfileFolders, path: &str) -> Result<(String, Project), Report> {
+    if named.trust == Trust::Nobody {
+        let relative = path.trim_start_matches("./").trim_end_matches('/');
+        return match project.beneath(relative) {
+            Ok(folder) => Ok((relative.to_owned(), folder)),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Err(unopened(path, &fault.to_string())),
+            Err(_) => {
+                let what = format!(
+                    "the profile folder `{path}` is ignored: a project may name only folders beneath it before it is trusted"
+                );
+                Err(Report::warning("C007", what).hint("if you trust this project, add `--trust`"))
+            }
+        };
+    }
+    let full = base(project, named).join(expanded(path));
+    let folder = Project::open(Some(&full), None).map_err(|_| unopened(path, "it is no folder that can be read"))?;
+    Ok((shown(project, named, &without_steps_back(&full)), folder))
+}
+
+/// What the user's own file names is known from the user's home, wherever that lies.
+fn shown(project: &Project, named: &ProfileFolders, path: &Path) -> String {
+    let is_users = named.file.as_deref().is_some_and(|file| file != project::SETTINGS);
+    let is_homely = environment::home().is_some_and(|home| path.starts_with(home));
+    match path.strip_prefix(&project.root) {
+        Ok(beneath) if !(is_users && is_homely) => beneath.display().to_string(),
+        _ => project::shown(path),
+    }
+}
+
+/// The path without `.` and `..`, as people would write it.
+fn without_steps_back(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                straight.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => straight.push(component),
+        }
+    }
+    straight
+}
+
+fn unopened(path: &str, reason: &str) -> Report {
+    let report = Report::warning("D101", format!("the profile folder `{path}` cannot be opened: {reason}"));
+    report.hint("paths in `profile_dirs` begin at the folder of the file that names them")
+}
+
+/// The folder of the file that names them; a variable's begin where the person is.
+fn base(project: &Project, named: &ProfileFolders) -> PathBuf {
+    match named.file.as_deref() {
+        Some(project::SETTINGS) => project.root.clone(),
+        Some(_) => environment::config_file().and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_default(),
+        None => environment::current_folder(),
+    }
+}
+
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), environment::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The tools of this process, as declarations may name them.
+struct KnownTools(Toolbox);
+
+impl Tools for KnownTools {
+    fn canonical(&self, name: &str) -> Option<Name> {
+        self.0.canonical(name).cloned()
+    }
+
+    fn names(&self) -> Vec<Name> {
+        self.0.specs().map(|spec| spec.name.clone()).collect()
+    }
+
+    fn is_pure(&self, name: &Name) -> bool {
+        self.0.spec(name.as_str()).is_some_and(|spec| spec.class == EffectClass::Pure)
+    }
+}

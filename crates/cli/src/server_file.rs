@@ -1,0 +1,40 @@
+//! `server.json` in the data folder: where the server is that holds it.
+
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use cap_std::fs::Dir;
+use entourage_model::Report;
+use serde_json::json;
+use std::io;
+use std::net::SocketAddr;
+
+const NAME: &str = "server.json";
+const DRAFT: &str = "server.json.new";
+
+/// A process that is killed leaves it behind: whoever reads it has to find the store locked first.
+#[derive(Debug)]
+pub(crate) struct ServerFile {
+    folder: Dir,
+}
+
+impl ServerFile {
+    pub(crate) fn write(project: &Project, address: SocketAddr) -> Result<Self, Failure> {
+        let document = json!({ "address": address, "pid": std::process::id() });
+        let write = || {
+            let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority())?;
+            folder.write(DRAFT, format!("{document}\n"))?;
+            folder.rename(DRAFT, &folder, NAME)?;
+            Ok(Self { folder })
+        };
+        write().map_err(|fault: io::Error| {
+            Failure::new(Exit::File, Report::error("C039", format!("`{NAME}` cannot be written: {fault}")))
+        })
+    }
+
+    /// The server answers nobody any more.
+    pub(crate) fn remove(self) {
+        if let Err(fault) = self.folder.remove_file(NAME) {
+            tracing::warn!("`{NAME}` cannot be removed: {fault}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The server: started, used over its socket, killed, started again.
+
+use crate::project::{Project, ending, signal};
+use entourage_testkit::{FakeModel, Reply, Request};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Child;
+
+const ADDRESS: &str = "127.0.0.1:0";
+
+struct Serving {
+    child: Child,
+    /// With the port that it took.
+    address: String,
+    token: String,
+}
+
+impl Serving {
+    fn start(project: &Project) -> Self {
+        let mut child = project.start(&["serve", "--listen", ADDRESS]);
+        let mut link = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
+        let address = link.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
+        let address = address.unwrap_or_else(|| unreachable!("no link: {link:?}")).to_owned();
+        let token = project.read(".entourage/token").trim().to_owned();
+        assert!(!link.contains(&token));
+        Self { child, address, token }
+    }
+
+    fn request(&self, method: &str, path: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (address, token, length) = (&self.address, &self.token, body.len());
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        stream
+    }
+
+    /// The status and the document.
+    fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let mut answer = String::new();
+        self.request(method, path, &body).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, document) = self.ask("GET", path, &Value::Null);
+        assert_eq!(status, 200, "{document}");
+        document
+    }
+
+    fn settle(&self, thread: &str) -> Value {
+        self.get(&format!("/threads/{thread}/wait?timeout_seconds=20"))
+    }
+
+    fn texts(&self, thread: &str) -> Vec<String> {
+        let document = self.get(&format!("/threads/{thread}/messages"));
+        let messages = document["messages"].as_array().unwrap();
+        messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn kill(self) {
+        signal(&self.child, Signal::KILL);
+        ending(self.child);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_goes_on_where_it_was() {
+    let model = FakeModel::start(|request: &Request| match request.last_text().as_str() {
+        "slow" => Reply::hang(),
+        text => Reply::text(format!("heard {text}")),
+    })
+    .await;
+    let project = Project::new().with_model(&model);
+    let (thread, serving) = tokio::task::block_in_place(|| {
+        let serving = Serving::start(&project);
+        let body = json!({ "agent": "lead", "message": "hello" });
+        let (status, created) = serving.ask("POST", "/threads", &body);
+        assert_eq!(status, 201, "{created}");
+        let thread = created["thread_id"].as_str().unwrap().to_owned();
+        assert_eq!(serving.settle(&thread)["status"], "idle");
+        let slow = json!({ "content": "slow" });
+        let (status, queued) = serving.ask("POST", &format!("/threads/{thread}/messages"), &slow);
+        assert_eq!(status, 202, "{queued}");
+        (thread, serving)
+    });
+    model.until_requests(2).await;
+    tokio::task::block_in_place(|| serving.kill());
+    let model = FakeModel::start(|request: &Request| Reply::text(format!("now {}", request.last_text()))).await;
+    let project = project.with_model(&model);
+    tokio::task::block_in_place(|| {
+        let serving = Serving::start(&project);
+        assert_eq!(serving.settle(&thread)["status"], "idle");
+        assert_eq!(serving.texts(&thread), ["hello", "heard hello", "slow", "now slow"]);
+        let mut events = BufReader::new(serving.request("GET", &format!("/threads/{thread}/events"), ""));
+        let mut line = String::new();
+        while !line.contains("now slow") {
+            line.clear();
+            assert_ne!(events.read_line(&mut line).unwrap(), 0, "the stream ended early");
+        }
+        signal(&serving.child, Signal::TERM);
+        let mut rest = String::new();
+        events.read_to_string(&mut rest).unwrap();
+        let said = ending(serving.child);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(!project.path().join(".entourage/server.json").exists());
+        assert_eq!(project.json(&["show", &thread])["status"], "idle");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_never_answers_does_not_keep_a_server() {
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::new().with_model(&model);
+    let serving = tokio::task::block_in_place(|| {
+        let serving = Serving::start(&project);
+        assert_eq!(serving.ask("POST", "/threads", &json!({ "agent": "lead", "message": "hello" })).0, 201);
+        serving
+    });
+    model.until_requests(1).await;
+    tokio::task::block_in_place(|| {
+        signal(&serving.child, Signal::TERM);
+        let said = ending(serving.child);
+        assert_eq!(said.code, Some(0), "{said:?}");
+    });
+}
+
+#[test]
+fn a_data_folder_has_one_server() {
+    let project = Project::with_echo();
+    let serving = Serving::start(&project);
+    let address: Value = serde_json::from_str(&project.read(".entourage/server.json")).unwrap();
+    assert_eq!(address["address"], json!(serving.address));
+    project.say(&["serve", "--listen", ADDRESS]).refused(9, &["error[C015]"]);
+    project.say(&["--model", "script:script.json", "run", "hello"]).refused(9, &["error[C015]"]);
+    assert_eq!(serving.get("/threads"), json!({ "threads": [] }));
+    serving.kill();
+    let again = Serving::start(&project);
+    assert_eq!(again.get("/healthz"), json!({ "status": "ok" }));
+    again.kill();
+}
+
+#[test]
+fn a_public_address_needs_a_token_that_was_there_before() {
+    let project = Project::with_echo();
+    for _ in 0..2 {
+        project.say(&["serve", "--listen", "0.0.0.0:0"]).refused(1, &["error[C036]", "hint: "]);
+    }
+    let project = project.file(".entourage/token", "short\n");
+    project.say(&["serve", "--listen", "0.0.0.0:0"]).refused(2, &["error[C038]"]);
+    let project = project.file(".entourage/token", "0123456789abcdef\n");
+    let mut child = project.start(&["serve", "--listen", "0.0.0.0:0"]);
+    let mut link = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
+    assert!(link.starts_with("http://0.0.0.0:"), "{link}");
+    signal(&child, Signal::TERM);
+    assert_eq!(ending(child).code, Some(0));
+}
+
+#[test]
+fn the_token_is_the_owners_and_stays_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::with_echo();
+    let first = Serving::start(&project);
+    let mode = std::fs::metadata(project.path().join(".entourage/token")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(first.token.len() >= 32);
+    let token = first.token.clone();
+    first.kill();
+    let second = Serving::start(&project);
+    assert_eq!(second.token, token);
+    second.kill();
+}
+
+#[test]
+fn an_address_that_is_taken_is_a_network_fault() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    Project::with_echo().say(&["serve", "--listen", &address]).refused(3, &["error[C037]", &address]);
+}
