@@ -20,12 +20,19 @@ impl Limits {
 pub(crate) const SOURCE_BYTES_MAX: usize = 8 << 20;
 /// Modules of the project behind one definition, itself included.
 pub(crate) const MODULES_MAX: usize = 256;
+/// Paths that are looked at to find them: each import without an ending names several.
+pub(crate) const PATHS_MAX: usize = 4096;
+/// Faults of imports that a script may have caught.
+pub(crate) const CAUGHT_MAX: usize = 64;
 /// Objects and lists inside each other in an exported value.
 pub(crate) const VALUE_DEPTH_MAX: usize = 64;
 /// Values in an exported value.
 pub(crate) const VALUE_NODES_MAX: usize = 1_000_000;
 /// A module specifier, as it is written.
 pub(crate) const SPECIFIER_BYTES_MAX: usize = 1024;
+/// Frames of a stack that are looked at for a place, and bytes of one.
+pub(crate) const FRAMES_MAX: usize = 64;
+pub(crate) const FRAME_BYTES_MAX: usize = 4096;
 /// What is kept of a message that a script throws.
 pub(crate) const MESSAGE_CHARS_MAX: usize = 2000;
 /// Requests of one call that are under way at the same time.

@@ -114,7 +114,10 @@ impl<'a> Scanner<'a> {
             b' ' | b'\t' | 0x0b | 0x0c => self.at += 1,
             b'/' => self.slash()?,
             byte @ 0x80.. => match self.blank() {
-                Some(bytes) => self.at += bytes,
+                Some(blank) => {
+                    self.newline |= matches!(blank, '\u{2028}' | '\u{2029}');
+                    self.at += blank.len_utf8();
+                }
                 None => self.token(byte)?,
             },
             byte => self.token(byte)?,
@@ -124,11 +127,10 @@ impl<'a> Scanner<'a> {
         if self.work > WORK_MAX { Err(begun) } else { Ok(()) }
     }
 
-    /// The length of a blank character beyond ASCII.
-    fn blank(&mut self) -> Option<usize> {
+    /// The character here, if it is a blank.
+    fn blank(&self) -> Option<char> {
         let next = self.text.get(self.at..)?.chars().next()?;
-        self.newline |= matches!(next, '\u{2028}' | '\u{2029}');
-        (next.is_whitespace() || next == '\u{feff}').then(|| next.len_utf8())
+        (next.is_whitespace() || next == '\u{feff}').then_some(next)
     }
 
     fn token(&mut self, byte: u8) -> Step {
@@ -264,9 +266,7 @@ impl<'a> Scanner<'a> {
 
     fn word(&mut self) -> Step {
         let start = self.at;
-        while self.bytes.get(self.at).copied().is_some_and(is_word)
-            && !(self.bytes[self.at] >= 0x80 && self.blank().is_some())
-        {
+        while self.bytes.get(self.at).copied().is_some_and(is_word) && self.blank().is_none() {
             self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
         }
         let word = if self.last == Last::Dot { Word::Name } else { Word::of(&self.text[start..self.at]) };

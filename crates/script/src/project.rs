@@ -1,7 +1,7 @@
 //! The modules of a project behind one definition: found, read and stripped as they are asked for.
 
 use crate::fault::{Fault, FaultKind, Spot};
-use crate::limits::{MODULES_MAX, SOURCE_BYTES_MAX};
+use crate::limits::{MODULES_MAX, PATHS_MAX, SOURCE_BYTES_MAX};
 use crate::outline::Outline;
 use crate::remembered::Seen;
 use crate::specifier::{self, Target};
@@ -127,6 +127,10 @@ impl Project {
             }
             if self.seen.contains_key(path) {
                 continue;
+            }
+            if self.seen.len() == PATHS_MAX {
+                let what = format!("more than {PATHS_MAX} paths were looked at for one definition");
+                return Err(Fault::new(FaultKind::Import, path, what));
             }
             let Some(text) = self.text(path)? else { continue };
             if self.modules.len() == MODULES_MAX {

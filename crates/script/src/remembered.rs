@@ -29,7 +29,7 @@ pub(crate) fn recall(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> 
     let record: Record = serde_json::from_slice(&bytes).ok()?;
     let same = |(path, expected): (&String, &Option<Digest>)| match sources.read(path) {
         Ok(bytes) => *expected == Some(Digest::of(&bytes)),
-        Err(error) => is_absent(&error),
+        Err(error) => expected.is_none() && is_absent(&error),
     };
     // The entry is named in the key.
     if !record.seen.iter().filter(|(seen, _)| *seen != path).all(same) {

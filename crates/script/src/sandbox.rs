@@ -1,7 +1,7 @@
 //! The JavaScript engine with its limits, and the module loader that it asks.
 
 use crate::fault::{Fault, FaultKind};
-use crate::limits::Limits;
+use crate::limits::{CAUGHT_MAX, Limits};
 use crate::modules;
 use crate::supply::Supply;
 use crate::thrown;
@@ -183,7 +183,12 @@ struct Host {
 impl Host {
     fn refuse(&self, ctx: &Ctx<'_>, fault: Fault) -> rquickjs::Error {
         let error = Exception::throw_message(ctx, &fault.what);
-        self.library.borrow_mut().faults.push(fault);
+        let faults = &mut self.library.borrow_mut().faults;
+        if faults.len() == CAUGHT_MAX {
+            // Whoever caught so many does not wait for the first.
+            faults.remove(0);
+        }
+        faults.push(fault);
         error
     }
 }

@@ -1,7 +1,7 @@
 //! What was thrown, told as a fault of the TypeScript that threw it.
 
 use crate::fault::{Fault, FaultKind, Spot};
-use crate::limits::{Limits, MESSAGE_CHARS_MAX};
+use crate::limits::{FRAME_BYTES_MAX, FRAMES_MAX, Limits, MESSAGE_CHARS_MAX};
 use crate::places;
 use crate::sandbox::Scene;
 use rquickjs::convert::Coerced;
@@ -44,7 +44,7 @@ fn out_of_memory(scene: &Scene) -> Fault {
 
 fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
     let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) else {
-        // Without memory for an error, the engine throws nothing.
+        // Without memory for an error, the engine throws `null`, as hardly any script does, or nothing.
         if value.is_null() || value.type_of() == Type::Uninitialized {
             return out_of_memory(scene);
         }
@@ -64,7 +64,8 @@ fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
         return fault;
     }
     let stack = exception.stack().unwrap_or_default();
-    let kind = if name == "SyntaxError" && is_of_the_source(&stack) { FaultKind::Syntax } else { FaultKind::Threw };
+    let of_source = name == "SyntaxError" && is_of_the_source(scene, &stack);
+    let kind = if of_source { FaultKind::Syntax } else { FaultKind::Threw };
     let what = match name.as_str() {
         "Error" | "" => cut(&message),
         name => cut(&format!("{name}: {message}")),
@@ -76,10 +77,12 @@ fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
     }
 }
 
-/// Whether a syntax error is one of a module, rather than of a text that a script has parsed. Only what runs has frames
-/// with a name and brackets.
-fn is_of_the_source(stack: &str) -> bool {
-    !stack.contains('(')
+/// Whether a syntax error is one of a module, rather than of a text that a script has parsed. Then no function is at
+/// work, and the first frame, if there is one, is a mere place.
+fn is_of_the_source(scene: &Scene, stack: &str) -> bool {
+    let Some(frame) = stack.lines().next() else { return true };
+    let place = frame.trim().strip_prefix("at ").and_then(|place| place.rsplitn(3, ':').nth(2));
+    place.is_some_and(|file| scene.library.borrow().supply.javascript(file).is_some())
 }
 
 /// A named import that the other module does not have, which the engine reports without a place.
@@ -97,7 +100,8 @@ fn missing_export(scene: &Scene, message: &str) -> Option<Fault> {
 
 /// The topmost frame of a stack that lies in a module of the project.
 fn place(scene: &Scene, stack: &str) -> Option<(String, Option<Spot>)> {
-    stack.lines().find_map(|frame| {
+    let frames = stack.lines().take(FRAMES_MAX).filter(|frame| frame.len() <= FRAME_BYTES_MAX);
+    frames.into_iter().find_map(|frame| {
         let frame = frame.trim().trim_end_matches(')');
         let (rest, column) = frame.rsplit_once(':')?;
         let (rest, line) = rest.rsplit_once(':')?;

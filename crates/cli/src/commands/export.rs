@@ -42,7 +42,7 @@ pub(super) fn format_named(name: &str) -> Result<Format, String> {
 }
 
 pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<(), Failure> {
-    let team = invocation.declarations().team;
+    let team = invocation.declared().team;
     let names = chosen(&team, &arguments.agents)?;
     let written = entourage_declare::export(&team, &names, arguments.to)
         .map_err(|reports| Failure { reports, exit: Exit::Usage })?;

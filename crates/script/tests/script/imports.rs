@@ -157,6 +157,12 @@ fn dynamic_imports_obey_the_same_rules() {
 }
 
 #[test]
+fn looking_for_modules_has_an_end() {
+    let text = "let why = ''; for (let i = 0; !why.includes('paths'); i++) await import('./x' + i).catch(e => { why = e.message }); export default why";
+    check(text, &[], json!("more than 4096 paths were looked at for one definition"));
+}
+
+#[test]
 fn what_may_be_imported_later_belongs_to_the_program() {
     let evaluated = run(&[
         (ENTRY, "import { c } from '../c';\nexport default { c, run: () => import('./b') }"),

@@ -186,7 +186,7 @@ fn specifier() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_gives_a_value_or_a_fault(text in script(), other in script(), path in proptest::sample::select(&["agents/a.ts", "agents/a.js"][..])) {
