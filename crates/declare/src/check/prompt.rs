@@ -55,14 +55,20 @@ impl Checker<'_> {
         if self.shelf.models.contains_key(&said.value) {
             ledger.need(id, Id::Model(said.value.clone()), place.clone());
         }
-        model::named(self.shelf, self.models, id, &said.value)
-            .map_err(|report| {
+        match model::named(self.shelf, self.models, id, &said.value) {
+            Ok(resolved) => {
+                // Another model may be asked in its place by hand, so that it breaks nothing.
+                ledger.reports.extend(model::stranger(id, &resolved.model).map(|report| report.at(place)));
+                Some(resolved)
+            }
+            Err(report) => {
                 // What cannot be read is reported where it is declared.
                 if !self.shelf.models.contains_key(&said.value) {
                     ledger.refuse(id, report.at(place));
                 }
-            })
-            .ok()
+                None
+            }
+        }
     }
 
     fn provider_options(&self) -> Map<String, Value> {

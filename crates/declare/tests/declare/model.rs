@@ -165,3 +165,18 @@ export default { name: 'n', provider: () => null, model: 'x' };
         ],
     );
 }
+
+#[test]
+fn a_provider_that_nobody_knows_is_told() {
+    check(
+        r#"
+-- agents/agents/a.json
+{"name": "a", "sideA": {"prompt": "p"}}
+-- agents/prompts/p.json
+{"name": "p", "prompt": "", "model": "opnai:gpt-5"}
+"#,
+        &[
+            "warning[D096]: prompt `p` uses a model of `opnai`, which is no provider here at agents/prompts/p.json:1:29; did you mean `openai`?",
+        ],
+    );
+}

@@ -56,7 +56,7 @@ fn a_whole_prompt_is_clean() {
 #[test]
 fn what_must_be_there_is_missed() {
     for (fields, expected) in [
-        (r#""model": "a:b""#, "error[D005]: `prompt` is missing at 1:1; add `prompt`"),
+        (r#""model": "openai:b""#, "error[D005]: `prompt` is missing at 1:1; add `prompt`"),
         (r#""prompt": [{"content": "a"}]"#, "error[D005]: `prompt[0].type` is missing at 1:26; add `type`"),
         (r#""prompt": [{"type": "text"}]"#, "error[D005]: `prompt[0].content` is missing at 1:26; add `content`"),
         (r#""prompt": [{"type": "include"}]"#, "error[D005]: `prompt[0].prompt` is missing at 1:26; add `prompt`"),
