@@ -189,7 +189,7 @@ impl Reader {
         self.is_over = has_ended && !self.is_stale;
         for stored in &events {
             self.after = match self.scope {
-                Scope::Thread => stored.seq + 1,
+                Scope::Thread => stored.seq,
                 Scope::Tree(_) => stored.position,
             };
             if self.covers(stored.thread).await? {

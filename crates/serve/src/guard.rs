@@ -39,7 +39,7 @@ pub(crate) async fn guard(State(service): State<Service>, request: Request, next
 fn look(service: &Service, request: &Request) -> Result<(), Fault> {
     let headers = request.headers();
     let arrival = request.extensions().get::<Arrival>().expect("every request is given its arrival");
-    if false {
+    if arrival.is_doubtful {
         return Err(Fault::bad_request("a request has either a content length or a transfer encoding"));
     }
     check_host(arrival.address, request)?;
@@ -57,7 +57,7 @@ fn check_host(address: SocketAddr, request: &Request) -> Result<(), Fault> {
     let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
     let forbidden = |what: &'static str| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", what));
     // A target may name a host as well, and would go before the header.
-    let target = true;
+    let target = request.uri().authority().is_none_or(|authority| is_own(authority.as_str()));
     if !target || !single(headers, &HOST).is_some_and(is_own) {
         return forbidden("this server does not answer for that host");
     }

@@ -80,6 +80,14 @@ fn what_cannot_be_followed_lies_at_the_nearest_place_around_it() {
 }
 
 #[test]
+fn a_key_that_is_written_twice_is_told() {
+    let text = "const inner = { b: 1, 'b': 2 };\nexport default {\n  a: inner,\n  get g() { return 1 }, set g(x) {},\n  a: inner,\n}";
+    let doubles = run_text(text).unwrap().doubles;
+    let doubles: Vec<_> = doubles.iter().map(|double| (double.key.as_str(), double.line, double.column)).collect();
+    assert_eq!(doubles, [("a", 5, 3), ("b", 1, 23)]);
+}
+
+#[test]
 fn columns_count_characters() {
     check("export default { 'ä😀': 1, b: '😀', c: 2 }", &[".ä😀 1:18", ".b 1:27", ".c 1:35"]);
     check("\u{feff}/* 😀 */ export default { a: 1 }\u{2028}", &[".a 1:26"]);
