@@ -21,7 +21,7 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
     loaded
 }
 
-/// The same as it is written: prompts that lie in folders of their own are empty.
+/// The same as it is written: prompts that lie in folders of their own are empty, and reports are in no order.
 pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Loaded {
     let home = environment::home().and_then(|home| Project::open(Some(&home), None).ok());
     let mut reports = Vec::new();
@@ -46,7 +46,6 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         memory: &*memory::open(),
     });
     loaded.reports.splice(0..0, reports);
-    loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
     loaded
 }
 

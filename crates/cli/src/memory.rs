@@ -4,6 +4,7 @@ use crate::environment;
 use cap_std::fs::Dir;
 use entourage_model::Digest;
 use entourage_script::{Memory, NoMemory};
+use std::sync::Once;
 
 /// Each edit of a definition leaves an entry behind; at this number all are thrown away.
 const ENTRIES_MAX: usize = 4096;
@@ -16,7 +17,7 @@ pub(crate) fn open() -> Box<dyn Memory> {
         Dir::open_ambient_dir(&path, authority).ok()
     });
     match opened {
-        Some(dir) => Box::new(CacheFolder { dir }),
+        Some(dir) => Box::new(CacheFolder { dir, has_room: Once::new() }),
         None => Box::new(NoMemory),
     }
 }
@@ -24,6 +25,8 @@ pub(crate) fn open() -> Box<dyn Memory> {
 #[derive(Debug)]
 struct CacheFolder {
     dir: Dir,
+    /// Room is made once a process: looking through the folder costs more than what one process adds to it.
+    has_room: Once,
 }
 
 impl Memory for CacheFolder {
@@ -33,7 +36,7 @@ impl Memory for CacheFolder {
 
     /// Through a file of this process's own, so that nobody reads half of it.
     fn keep(&self, key: &Digest, bytes: &[u8]) {
-        self.make_room();
+        self.has_room.call_once(|| self.make_room());
         let beside = format!("{}-{}", name(key), std::process::id());
         if self.dir.write(&beside, bytes).is_ok() {
             _ = self.dir.rename(&beside, &self.dir, name(key));

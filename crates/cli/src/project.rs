@@ -85,22 +85,15 @@ impl Project {
 
 impl Files for Project {
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let entries = match self.dir.read_dir(if folder.is_empty() { "." } else { folder }) {
-            Ok(entries) => entries,
-            Err(fault) if is_absent(&fault) => return Ok(Vec::new()),
-            Err(fault) => return Err(fault),
+        // A link counts as what it points to, as long as that lies beneath the project.
+        let leads_to_file =
+            |name: &str| self.dir.metadata(Path::new(folder).join(name)).is_ok_and(|meta| meta.is_file());
+        let is_file = |(name, kind): &(String, Kind)| match kind {
+            Kind::File => true,
+            Kind::Link => leads_to_file(name),
+            Kind::Folder | Kind::Other => false,
         };
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry?;
-            // A link counts as what it points to, as long as that lies beneath the project.
-            let is_file = self.dir.metadata(Path::new(folder).join(entry.file_name())).is_ok_and(|meta| meta.is_file());
-            if let (true, Ok(name)) = (is_file, entry.file_name().into_string()) {
-                names.push(name);
-            }
-        }
-        names.sort();
-        Ok(names)
+        Ok(self.entries(folder)?.into_iter().filter(is_file).map(|(name, _)| name).collect())
     }
 
     fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {

@@ -76,14 +76,12 @@ pub(crate) fn read_text(text: &str, mut faults: Faults) -> Option<Declared<Solo>
 /// The agent of a whole file, if it has no error.
 pub(crate) fn import(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> {
     let read = read_text(file.text, Faults::new(&faults.file));
-    let Some(Declared { name, faults: found, draft }) = read else {
+    let Some(declared) = read else {
         let report = Report::error("D112", "this is no declaration: it has no front matter");
         faults.push(Spot::START, report.hint("begin the file with `---`, `description: …` and `---`"));
         return Vec::new();
     };
-    let is_sound = !found.has_error();
-    faults.reports.extend(found.reports);
-    draft.filter(|_| is_sound).map(|solo| (name.value, solo)).into_iter().collect()
+    declared.sound(faults)
 }
 
 fn named(id: &str, spot: Spot) -> At<Name> {

@@ -1,6 +1,7 @@
 //! Declarations as a format's reader leaves them: each field of its type, nothing compared with other declarations.
 
 use crate::faults::Faults;
+use crate::solo::Solo;
 use crate::tree::{At, Spot};
 use entourage_model::{ChildEntry, Kind, Name, Program, Reasoning, Report, ToolChoice, ToolConfig, Variable};
 use serde_json::{Map, Value};
@@ -34,6 +35,16 @@ pub(crate) struct Declared<D> {
     pub(crate) faults: Faults,
     /// Absent: too broken to be compared with others. It may be there and be broken.
     pub(crate) draft: Option<D>,
+}
+
+impl Declared<Solo> {
+    /// The agent, unless it has an error; what is wrong with it joins `faults`.
+    pub(crate) fn sound(self, faults: &mut Faults) -> Vec<(Name, Solo)> {
+        let Self { name, faults: found, draft } = self;
+        let is_sound = !found.has_error();
+        faults.reports.extend(found.reports);
+        draft.filter(|_| is_sound).map(|solo| (name.value, solo)).into_iter().collect()
+    }
 }
 
 impl<D> Declared<D> {

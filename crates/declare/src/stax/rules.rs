@@ -1,12 +1,11 @@
 //! Rules: a folder of Markdown files, each with what it is for in its front matter.
 
-use super::source::Source;
+use super::source::{Source, front_matter};
 use super::{path, prompt::Rule};
 use crate::faults::Faults;
 use crate::fields::{Fields, Shape};
 use crate::front::{self, Front};
 use crate::tree::Spot;
-use crate::yaml;
 use entourage_model::Report;
 
 /// Lower comes first.
@@ -59,14 +58,7 @@ fn rule(path: &str, text: &str, faults: &mut Faults) -> Option<Rule> {
             (yaml, first_line)
         }
     };
-    let node = match yaml::parse(yaml, first_line) {
-        Ok(node) => node,
-        Err(fault) => {
-            let report = Report::error("D070", format!("the front matter is not valid YAML: {}", fault.what));
-            faults.push(fault.spot, report.hint(yaml::hint(&fault)));
-            return None;
-        }
-    };
+    let node = front_matter(yaml, first_line, faults)?;
     let mut fields = Fields::of(&node, "", faults)?;
     if let Some(id) = fields.name("id") {
         rule.id = id.value.to_string();

@@ -1,13 +1,12 @@
 //! Skills: a folder for each, with a `SKILL.md` that says what it is for.
 
-use super::source::Source;
+use super::source::{Source, front_matter};
 use super::{name, prompt::Skill};
 use crate::faults::{Faults, quoted};
 use crate::fields::{Fields, Shape};
 use crate::files::Kind;
 use crate::front::{self, Front};
 use crate::tree::Spot;
-use crate::yaml;
 use entourage_model::Report;
 
 const FILE: &str = "SKILL.md";
@@ -42,14 +41,7 @@ fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<Skill> {
         faults.push(Spot::START, report.hint("add it between two lines `---`"));
         return None;
     };
-    let node = match yaml::parse(yaml, first_line) {
-        Ok(node) => node,
-        Err(fault) => {
-            let report = Report::error("D070", format!("the front matter is not valid YAML: {}", fault.what));
-            faults.push(fault.spot, report.hint(yaml::hint(&fault)));
-            return None;
-        }
-    };
+    let node = front_matter(yaml, first_line, faults)?;
     let mut fields = Fields::of(&node, "", faults)?;
     let said = fields.require_name("name");
     let description = fields.require_name("description");

@@ -4,7 +4,7 @@ use super::path;
 use crate::faults::{Faults, quoted};
 use crate::files::{self, Files, Kind};
 use crate::tree::{At, Node, Spot};
-use crate::{json, typescript};
+use crate::{json, typescript, yaml};
 use entourage_model::Report;
 use entourage_script::Memory;
 use std::collections::BTreeSet;
@@ -121,4 +121,13 @@ impl Source<'_> {
             }
         }
     }
+}
+
+/// The front matter of a rule or a skill. Absent: reported.
+pub(super) fn front_matter(text: &str, first_line: u32, faults: &mut Faults) -> Option<Node> {
+    let refuse = |fault: json::Fault| {
+        let report = Report::error("D070", format!("the front matter is not valid YAML: {}", fault.what));
+        faults.push(fault.spot, report.hint(yaml::hint(&fault)));
+    };
+    yaml::parse(text, first_line).map_err(refuse).ok()
 }
