@@ -2,9 +2,9 @@
 
 mod transcript;
 
-use crate::state::{Ask, Call, CallState, Child, Session, ThreadState};
+use crate::state::{Call, CallState, Child, Session, ThreadState};
 use entourage_model::{
-    CallId, Event, Message, Outcome, Posted, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, Wait,
+    Ask, CallId, Event, Message, Name, Outcome, Posted, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, Wait,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,8 +16,10 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
     match event {
         // A journal has one of these, and it made the state.
         Event::Started(_) => {}
-        Event::SessionStarted { deadline, acting } => {
-            state.session = Some(Session::new(state.transcript.len(), *deadline, *acting));
+        Event::SessionStarted { deadline, acting, ask } => {
+            // What immediate children brought before belongs to the first question.
+            let first = state.prelude.take().unwrap_or(state.transcript.len());
+            state.session = Some(Session::new(first, *deadline, (*acting, ask.as_deref())));
         }
         Event::Posted(posted) => accept(state, posted),
         Event::Answered { message, usage } => answer(state, message, *usage),
@@ -29,6 +31,7 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
             wait_for(state, link.thread, &link.wait);
         }
         Event::ChildAsked { child, run, wait } => ask_child(state, *child, run, wait),
+        Event::ChildReleased { child, run } => release(state, *child, run),
         Event::ChildEnded { child, run, outcome } => end_child(state, *child, run, *outcome),
         Event::ChildCancelled { child } => {
             if let Some(child) = state.children.get_mut(child) {
@@ -41,6 +44,10 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
                 child.status.clone_from(status);
             }
         }
+        Event::Activated { message } => activate(state, message),
+        Event::HandedOff { agent } => hand_off(state, agent),
+        Event::VariablesRequested(request) => _ = state.requests.insert(request.id, (**request).clone()),
+        Event::RequestClosed { request, .. } => _ = state.requests.remove(request),
         Event::RunCancelled { run } => {
             if let Some(session) = &mut state.session {
                 session.asks.retain(|ask| ask.run != *run);
@@ -48,11 +55,13 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         }
         Event::TurnEnded { next, .. } => hand_over(state, *next),
         Event::SessionEnded(end) => {
-            state.session = None;
+            let session = state.session.take();
+            state.prelude = session.filter(|session| !session.is_asked).map(|session| session.first);
             state.rest = end.rest;
         }
         Event::Terminated { at } => {
             state.session = None;
+            state.requests.clear();
             state.terminated = Some(*at);
             // They are told in the same batch, and nobody tells a terminated thread what became of them.
             for child in state.children.keys().copied().collect::<Vec<_>>() {
@@ -80,12 +89,13 @@ fn add_line(state: &mut ThreadState, message: &Arc<Message>) {
 }
 
 impl Session {
-    fn new(first: usize, deadline: Timestamp, acting: Side) -> Self {
+    fn new(first: usize, deadline: Timestamp, (acting, ask): (Side, Option<&Ask>)) -> Self {
         Self {
             first,
             turn_first: first,
             deadline,
-            asks: Vec::new(),
+            asks: ask.cloned().into_iter().collect(),
+            is_asked: ask.is_some(),
             acting,
             turns: 0,
             steps: [0; 2],
@@ -95,8 +105,31 @@ impl Session {
             open: 0,
             unstarted: 0,
             waiting: 0,
+            untils: BTreeMap::new(),
+            activating: false,
             last_text: None,
         }
+    }
+}
+
+impl Session {
+    /// These calls are the ones to be answered now.
+    fn set_answer(&mut self, message: &Arc<Message>) {
+        let calls = &message.tool_calls;
+        self.calls = calls.iter().map(|call| Call { call: call.clone(), state: CallState::Asked }).collect();
+        self.places = calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
+        (self.open, self.unstarted, self.waiting) = (calls.len(), calls.len(), 0);
+        self.untils.clear();
+        self.answer = Some(Arc::clone(message));
+    }
+
+    fn forget_answer(&mut self) {
+        self.answer = None;
+        self.activating = false;
+        self.calls.clear();
+        self.places.clear();
+        self.untils.clear();
+        (self.open, self.unstarted, self.waiting) = (0, 0, 0);
     }
 }
 
@@ -115,6 +148,7 @@ impl Child {
 fn accept(state: &mut ThreadState, posted: &Posted) {
     add_line(state, &posted.message);
     let Some(session) = &mut state.session else { return };
+    session.is_asked = true;
     if let Some(run) = &posted.run {
         session.asks.push(Ask { run: run.clone(), reply_to: posted.reply_to.clone() });
     }
@@ -125,16 +159,32 @@ fn answer(state: &mut ThreadState, message: &Arc<Message>, usage: Usage) {
     add_line(state, message);
     let Some(session) = &mut state.session else { return };
     session.steps[session.acting as usize] += 1;
-    session.calls =
-        message.tool_calls.iter().map(|call| Call { call: call.clone(), state: CallState::Asked }).collect();
-    session.places = message.tool_calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
-    session.open = session.calls.len();
-    session.unstarted = session.calls.len();
-    session.waiting = 0;
+    session.set_answer(message);
+    session.activating = false;
     if !message.content.trim().is_empty() {
         session.last_text = Some(Arc::clone(message));
     }
-    session.answer = Some(Arc::clone(message));
+}
+
+/// The calls join those of a side that has said nothing itself.
+fn activate(state: &mut ThreadState, message: &Arc<Message>) {
+    if !message.tool_calls.is_empty() {
+        add_line(state, message);
+    }
+    let Some(session) = &mut state.session else { return };
+    state.activated[session.acting as usize] = true;
+    session.set_answer(message);
+    session.activating = true;
+}
+
+/// What was said stays; who acts, and with whom as immediate children, is new.
+fn hand_off(state: &mut ThreadState, agent: &Name) {
+    state.agent = agent.clone();
+    state.activated = [false; 2];
+    if let Some(session) = &mut state.session {
+        session.acting = Side::A;
+        session.forget_answer();
+    }
 }
 
 /// Moves an open call; an ended one stays as it is.
@@ -151,6 +201,7 @@ fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
         CallState::Ended(_) => session.open -= 1,
         CallState::Asked | CallState::Started => {}
     }
+    session.untils.remove(id);
     session.calls[place].state = to;
 }
 
@@ -178,8 +229,18 @@ fn queue_call(state: &mut ThreadState, call: &ToolCall) {
 }
 
 fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {
-    if let Wait::Call(call) = wait {
-        set_call(state, call, CallState::Waiting(child));
+    let Some(call) = wait.call() else { return };
+    set_call(state, call, CallState::Waiting(child));
+    if let (Wait::Timed { until, .. }, Some(session)) = (wait, &mut state.session) {
+        session.untils.insert(call.clone(), *until);
+    }
+}
+
+/// The run goes on without anybody waiting for it. Its call gets a result of its own.
+fn release(state: &mut ThreadState, child: ThreadId, run: &RunId) {
+    let Some(known) = state.children.get_mut(&child) else { return };
+    if let Some((_, wait)) = known.runs.iter_mut().find(|(current, _)| current == run) {
+        *wait = Wait::Background;
     }
 }
 
@@ -229,10 +290,5 @@ fn hand_over(state: &mut ThreadState, next: Side) {
     session.turns += 1;
     session.turn_first = turn_first;
     session.acting = next;
-    session.answer = None;
-    session.calls.clear();
-    session.places.clear();
-    session.open = 0;
-    session.unstarted = 0;
-    session.waiting = 0;
+    session.forget_answer();
 }

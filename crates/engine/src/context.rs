@@ -1,6 +1,6 @@
 //! What the acting side's model is shown.
 
-use crate::dialect::standard;
+use crate::dialect::standard::{self, attach};
 use crate::offer::{World, offered};
 use crate::state::ThreadState;
 use crate::variable;
@@ -28,8 +28,9 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
 fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
     let (session_first, turn_first) = state.session.as_ref().map_or((0, 0), |s| (s.first, s.turn_first));
     let first = if prompt.include_chat { 0 } else { session_first };
-    let mut lines =
-        vec![Line::System(prompt.instructions.render(|name| variable::for_model(world, state, prompt, name)))];
+    let own = state.started.instructions.clone().filter(|_| state.agent == state.started.agent);
+    let render = || prompt.instructions.render(|name| variable::for_model(world, state, prompt, name));
+    let mut lines = vec![Line::System(own.unwrap_or_else(render))];
     lines.extend(standard::registry(state).map(Line::System));
     let mut index = first;
     while index < state.transcript.len() {
@@ -54,10 +55,22 @@ fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) ->
                     lines.push(Line::Message { role: Role::User, message: Arc::clone(message), calls: false });
                 }
             }
-            (role, _) => lines.push(Line::Message { role, message: Arc::clone(message), calls: false }),
+            (role, _) => lines.push(Line::Message { role, message: with_paths(message), calls: false }),
         }
     }
     lines
+}
+
+/// The message, with the paths of its files below what it says of them.
+fn with_paths(message: &Arc<Message>) -> Arc<Message> {
+    let unnamed = |file: &&entourage_model::Attachment| !message.content.contains(&file.path);
+    let files: Vec<_> = message.attachments.iter().filter(unnamed).cloned().collect();
+    if files.is_empty() {
+        return Arc::clone(message);
+    }
+    let mut shown = (**message).clone();
+    attach(&mut shown.content, &files);
+    Arc::new(shown)
 }
 
 /// The results of `answer`'s calls, in call order, however they came in.

@@ -5,6 +5,7 @@
 
 mod act;
 mod apply;
+mod attachment;
 mod context;
 mod dialect;
 mod offer;
@@ -14,6 +15,7 @@ mod variable;
 
 pub use act::{foresee, may_call, permit};
 pub use apply::apply;
+pub use attachment::looks_at_files;
 pub use context::request;
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Session, ThreadState};

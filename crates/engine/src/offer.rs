@@ -3,7 +3,7 @@
 use crate::dialect::standard;
 use crate::state::ThreadState;
 use entourage_model::{
-    Agent, EffectClass, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables,
+    Agent, EffectClass, FileRow, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct World<'a> {
     /// What holds for every thread and for every thread of a user.
     pub variables: &'a Variables,
     pub limits: &'a Limits,
+    /// The thread's files by their paths, where the input is one that looks at them.
+    pub files: &'a BTreeMap<String, FileRow>,
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
 }

@@ -1,8 +1,8 @@
 //! What a thread is at one moment: the fold of its journal.
 
 use entourage_model::{
-    CallId, ChildLink, Communication, Event, Message, Name, Outcome, RegistryEntry, ReplyTo, Rest, RunId, Side,
-    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue, Wait,
+    Ask, CallId, ChildLink, Communication, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest, RunId, Side,
+    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue, VariablesRequest, Wait,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,6 +30,12 @@ pub struct ThreadState {
     pub variables: BTreeMap<String, VariableValue>,
     /// What tools put aside for later calls.
     pub values: BTreeMap<String, Value>,
+    /// Children that wait for variables.
+    pub requests: BTreeMap<RequestId, VariablesRequest>,
+    /// Whether each side's immediate children were started since its agent took the thread.
+    pub activated: [bool; 2],
+    /// Where in the transcript the results lie that immediate children brought before anybody had said anything.
+    pub prelude: Option<usize>,
 }
 
 /// The turns from a message until a terminal binding or a limit.
@@ -42,6 +48,8 @@ pub struct Session {
     pub deadline: Timestamp,
     /// The runs that this session answers, and whom.
     pub asks: Vec<Ask>,
+    /// Somebody said something, or asked: without that there is nothing to answer.
+    pub is_asked: bool,
     pub acting: Side,
     pub turns: u32,
     pub steps: [u32; 2],
@@ -57,14 +65,12 @@ pub struct Session {
     pub unstarted: usize,
     /// How many of `calls` wait for a child.
     pub waiting: usize,
+    /// Until when some of those wait at the longest.
+    pub untils: BTreeMap<CallId, Timestamp>,
+    /// The calls are those of immediate children, which no model has made.
+    pub activating: bool,
     /// The last text that any side said.
     pub last_text: Option<Arc<Message>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    pub run: RunId,
-    pub reply_to: Option<ReplyTo>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +121,9 @@ impl ThreadState {
             terminated: None,
             variables: BTreeMap::new(),
             values: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            activated: [false; 2],
+            prelude: None,
         })
     }
 
@@ -148,7 +157,8 @@ impl ThreadState {
 
     /// When the thread must be looked at again even if nothing arrives.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        self.session.as_ref().map(|session| session.deadline)
+        let session = self.session.as_ref()?;
+        Some(session.untils.values().fold(session.deadline, |first, until| first.min(*until)))
     }
 
     /// The children that people and models are shown: those that can be written to, and background ones at work.
@@ -177,12 +187,12 @@ impl Child {
         RegistryEntry {
             reference: self.link.thread,
             name: self.link.agent.clone(),
-            title: None,
+            title: self.link.title.clone(),
             description: self.link.description.clone(),
             resumable: self.link.resumable,
             blocking: self.link.blocking,
             thread_name: self.link.given_name.clone(),
-            spawn_group_id: None,
+            spawn_group_id: self.link.group.map(|group| group.to_string()),
             created_at: self.link.at,
             status: self.status.clone(),
             parent_communication: self.link.communication,

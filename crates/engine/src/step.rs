@@ -1,9 +1,12 @@
 //! One input in, one decision out.
 
 mod act;
+mod activate;
 mod child;
 mod end;
+mod handoff;
 mod model;
+mod request;
 mod timer;
 mod tool;
 
@@ -193,6 +196,7 @@ impl Desk<'_> {
                     self.emit(Event::ChildReported { child, status });
                 }
             }
+            Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
             Item::Cancel { run } => self.cancel(&run),
             Item::Stop => self.stop(),
             Item::Terminate => self.terminate(),
@@ -203,6 +207,9 @@ impl Desk<'_> {
     fn go_on(&mut self) {
         if std::mem::take(&mut self.settled) && self.state.session.as_ref().is_some_and(|session| session.open == 0) {
             self.advance();
+        }
+        if self.state.session.is_none() && self.state.terminated.is_none() && self.is_inactive() {
+            self.start_session();
         }
         // A session that ends while messages wait is followed by the next one at once.
         while self.state.session.is_none() && self.state.terminated.is_none() && !self.mail.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::offer::World;
 use crate::state::ThreadState;
-use entourage_model::{Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
+use entourage_model::{ChildEntry, Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every variable that holds something for this thread, as a tool reads it. Secrets are among them: this is never for a
@@ -39,6 +39,12 @@ pub(crate) fn for_model(world: &World<'_>, state: &ThreadState, prompt: &Prompt,
     of_thread(world, state, name).or_else(|| beyond(world, state, name)).map(str::to_owned)
 }
 
+/// What `name` holds for code that acts for this prompt.
+pub(crate) fn of_prompt(world: &World<'_>, state: &ThreadState, prompt: &Prompt, name: &str) -> Option<String> {
+    let own = || prompt.env.get(name).map(String::as_str);
+    of_thread(world, state, name).or_else(own).or_else(|| beyond(world, state, name)).map(str::to_owned)
+}
+
 fn of_thread<'a>(world: &World<'a>, state: &'a ThreadState, name: &str) -> Option<&'a str> {
     let own = state.variables.get(name).map(VariableValue::reveal);
     own.or_else(|| world.agent(state)?.env.get(name).map(String::as_str))
@@ -65,8 +71,40 @@ pub(crate) fn inherited(
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
+/// What a child has to be given before it can start: every scoped variable that it, or anything that it can start or
+/// call, cannot do without; and those of them that nobody gives.
+pub(crate) fn needed(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> Needed {
+    let asked = declared_below(world.team, &entry.agent);
+    let required: BTreeSet<&str> =
+        asked.into_iter().filter(|v| v.scoped && v.required).map(|v| v.name.as_str()).collect();
+    let agent = world.team.agent(&entry.agent);
+    let sides = agent.into_iter().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
+    let prompts: Vec<&Prompt> = sides.map(|side| &side.prompt).collect();
+    let is_held = |name: &&str| {
+        let handed_on = entry.scoped_env.iter().any(|given| given == name) && state.variables.contains_key(*name);
+        handed_on
+            || agent.is_some_and(|agent| agent.env.contains_key(*name))
+            || prompts.iter().any(|prompt| prompt.env.contains_key(*name))
+            || world.variables.find(state.started.user_id.as_deref(), name).is_some()
+    };
+    let missing = required.iter().filter(|name| !is_held(name)).map(|name| (*name).to_owned()).collect();
+    Needed { missing, required: required.into_iter().map(str::to_owned).collect() }
+}
+
+/// Names of variables.
+pub(crate) struct Needed {
+    pub(crate) required: Vec<String>,
+    pub(crate) missing: Vec<String>,
+}
+
 /// Every name that the agent, or anything that it can start or call, declares as scoped.
 fn scoped_below<'t>(team: &'t Team, agent: &'t Name) -> BTreeSet<&'t str> {
+    let declared = declared_below(team, agent);
+    declared.into_iter().filter(|variable| variable.scoped).map(|variable| variable.name.as_str()).collect()
+}
+
+/// Every variable that the agent, or anything that it can start or call, declares.
+fn declared_below<'t>(team: &'t Team, agent: &'t Name) -> Vec<&'t Variable> {
     let mut declared: Vec<&Variable> = Vec::new();
     let (mut seen, mut unread) = (BTreeSet::from([agent]), vec![agent]);
     while let Some(name) = unread.pop() {
@@ -82,7 +120,7 @@ fn scoped_below<'t>(team: &'t Team, agent: &'t Name) -> BTreeSet<&'t str> {
         let next = entries.chain(tool.into_iter().flat_map(|tool| &tool.uses));
         unread.extend(next.filter(|name| seen.insert(name)));
     }
-    declared.into_iter().filter(|variable| variable.scoped).map(|variable| variable.name.as_str()).collect()
+    declared
 }
 
 /// What an entry leads to, by its own name.

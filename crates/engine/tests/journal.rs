@@ -78,6 +78,11 @@ fn kind(event: &Event) -> usize {
         Event::FilePut(_) => 22,
         Event::FileRemoved { .. } => 23,
         Event::Emitted { .. } => 24,
+        Event::ChildReleased { .. } => 25,
+        Event::Activated { .. } => 26,
+        Event::HandedOff { .. } => 27,
+        Event::VariablesRequested(_) => 28,
+        Event::RequestClosed { .. } => 29,
     }
 }
 

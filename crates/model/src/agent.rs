@@ -137,12 +137,20 @@ pub struct Agent {
 }
 
 /// A set of tools through which a model drives children that are not among its own tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
+    #[default]
     Standard,
     Dex,
     AgentScope,
+}
+
+impl Dialect {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    pub(crate) fn is_standard(&self) -> bool {
+        *self == Self::Standard
+    }
 }
 
 /// The folder that an agent works in.
@@ -230,6 +238,11 @@ impl Agent {
             crate::Side::A => Some(&self.side_a),
             crate::Side::B => self.side_b.as_ref(),
         }
+    }
+
+    /// Whether its first side starts children as soon as the thread is there.
+    pub fn has_immediate_children(&self) -> bool {
+        self.side_a.prompt.children().any(|entry| entry.immediate.is_some())
     }
 
     /// Whether a session of this agent is meant to end by calling a tool.

@@ -1,8 +1,8 @@
 //! The journal: what happened on a thread, in order. The thread's state is the fold of these.
 
 use crate::{
-    CallId, Communication, Digest, Ending, FileRow, Message, MessageId, Name, Outcome, Posted, RunId, Side, ThreadId,
-    Timestamp, ToolCall, Usage, VariableValue,
+    Ask, Attachment, CallId, ChildEntry, Communication, Dialect, Digest, Ending, FileRow, Message, MessageId, Name,
+    Outcome, Posted, RequestId, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, VariableValue,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +21,9 @@ pub enum Event {
     SessionStarted {
         deadline: Timestamp,
         acting: Side,
+        /// The run of a session that begins without a message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<Box<Ask>>,
     },
     /// A queued message joined the transcript.
     Posted(Box<Posted>),
@@ -46,6 +49,11 @@ pub enum Event {
         run: RunId,
         wait: Wait,
     },
+    /// A call waits no longer for this run, which goes on in the background.
+    ChildReleased {
+        child: ThreadId,
+        run: RunId,
+    },
     /// A child ended a run.
     ChildEnded {
         child: ThreadId,
@@ -62,6 +70,23 @@ pub enum Event {
     ChildReported {
         child: ThreadId,
         status: String,
+    },
+    /// The acting side's immediate children are started, by the calls of this message; with none it is no line of the
+    /// transcript.
+    Activated {
+        message: Arc<Message>,
+    },
+    /// Another agent works on from here, with the same conversation.
+    HandedOff {
+        agent: Name,
+    },
+    /// A child cannot start before somebody gives these variables.
+    VariablesRequested(Box<VariablesRequest>),
+    /// The request was used for this child, or is over without one.
+    RequestClosed {
+        request: RequestId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        child: Option<ThreadId>,
     },
     /// One of the session's runs was cancelled; the session goes on for the others.
     RunCancelled {
@@ -119,6 +144,8 @@ impl Event {
     pub fn message(&self) -> Option<&Arc<Message>> {
         match self {
             Self::Posted(posted) => Some(&posted.message),
+            // Nobody was called: there is nothing to read.
+            Self::Activated { message } => (!message.tool_calls.is_empty()).then_some(message),
             Self::Answered { message, .. } | Self::CallEnded { message, .. } | Self::Injected { message } => {
                 Some(message)
             }
@@ -127,6 +154,10 @@ impl Event {
             | Self::CallStarted { .. }
             | Self::ChildStarted(_)
             | Self::ChildAsked { .. }
+            | Self::ChildReleased { .. }
+            | Self::HandedOff { .. }
+            | Self::VariablesRequested(_)
+            | Self::RequestClosed { .. }
             | Self::ChildEnded { .. }
             | Self::ChildCancelled { .. }
             | Self::ChildTerminated { .. }
@@ -164,7 +195,57 @@ pub struct Started {
     pub receives: Option<Side>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// How its parent drives it. Absent for a root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// What its parent called it with, where the agent asks for more than a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// The prompt as it was read when the thread was made, in place of what the agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Arc<str>>,
     pub at: Timestamp,
+}
+
+impl Started {
+    /// How a thread without a parent comes to be.
+    pub fn root(thread: ThreadId, agent: Name, bundle: Digest, at: Timestamp) -> Self {
+        Self {
+            thread,
+            agent,
+            bundle,
+            parent: None,
+            root: thread,
+            depth: 0,
+            resumable: false,
+            receives: None,
+            user_id: None,
+            dialect: None,
+            arguments: None,
+            instructions: None,
+            at,
+        }
+    }
+}
+
+/// What is known of a child that waits for variables: enough to start it as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariablesRequest {
+    pub id: RequestId,
+    pub entry: ChildEntry,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// Every scoped variable that the child and what it can start must have, and those of them that hold nothing.
+    pub required: Vec<String>,
+    pub missing: Vec<String>,
+    /// Kept until then.
+    pub until: Timestamp,
 }
 
 /// Whether a parent's call waits for a child's run.
@@ -173,8 +254,20 @@ pub struct Started {
 pub enum Wait {
     /// The run's ending answers this call.
     Call(CallId),
+    /// The same, but not for longer: then the run goes on in the background.
+    Timed { call: CallId, until: Timestamp },
     /// The run's ending becomes a queued message.
     Background,
+}
+
+impl Wait {
+    /// The call that the run's ending answers.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            Self::Call(call) | Self::Timed { call, .. } => Some(call),
+            Self::Background => None,
+        }
+    }
 }
 
 /// A child as its parent keeps it.
@@ -187,9 +280,16 @@ pub struct ChildLink {
     /// What the parent calls it, if not as the agent: instances are counted by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     pub description: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_name: Option<String>,
+    /// The answer whose calls started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<MessageId>,
+    #[serde(default, skip_serializing_if = "Dialect::is_standard")]
+    pub dialect: Dialect,
     pub resumable: bool,
     pub blocking: bool,
     pub communication: Communication,

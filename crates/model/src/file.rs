@@ -28,6 +28,7 @@ impl FileRow {
             name: self.name().to_owned(),
             mime_type: self.mime_type.clone(),
             size: self.size,
+            digest: Some(self.digest),
         }
     }
 }
@@ -57,6 +58,24 @@ pub fn file_path(text: &str) -> Result<String, BadPath> {
         return bad("a part of it is empty, `.` or `..`");
     }
     Ok(format!("/{rest}"))
+}
+
+/// Where a copy of a file lies in the thread that it was copied to: among the attachments, told from others by `word`.
+pub fn copy_path(name: &str, word: u32) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => (stem, plain(ending, 16)),
+        _ => (name, String::new()),
+    };
+    let stem = Some(plain(stem, 64)).filter(|stem| !stem.is_empty()).unwrap_or_else(|| "file".to_owned());
+    let dot = if ending.is_empty() { "" } else { "." };
+    format!("/attachments/{stem}-{word:08x}{dot}{ending}")
+}
+
+/// Only what needs no quoting anywhere.
+fn plain(text: &str, chars_max: usize) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
+    text.trim_start_matches('.').chars().take(chars_max).map(kept).collect()
 }
 
 /// What the end of a name says about the content.

@@ -1,6 +1,6 @@
 //! A type of its own for every identifier, so that none is taken for another.
 
-use crate::Timestamp;
+use crate::{Dialect, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
@@ -63,6 +63,10 @@ uuid_id!(
     ThreadId
 );
 uuid_id!(MessageId);
+uuid_id!(
+    /// A request for variables that a child needs before it can start.
+    RequestId
+);
 uuid_id!(
     /// One boot of one process. Never used again once that process is gone.
     NodeId
@@ -161,8 +165,25 @@ impl Ids {
         MessageId(self.next())
     }
 
-    pub fn run(&mut self) -> RunId {
-        RunId::from(self.next().hyphenated().to_string())
+    /// A run's id, as the dialect that asks for it writes them.
+    pub fn run(&mut self, dialect: Dialect) -> RunId {
+        let prefix = match dialect {
+            Dialect::Standard => "",
+            Dialect::Dex => "subrun_",
+            Dialect::AgentScope => "task_",
+        };
+        RunId::from(format!("{prefix}{}", self.next().hyphenated()))
+    }
+
+    /// A short word for a name that must not meet another.
+    pub fn word(&mut self) -> u32 {
+        self.drawn += 1;
+        let [.., a, b, c, d] = mix(self.seed ^ self.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
+        u32::from_be_bytes([a, b, c, d])
+    }
+
+    pub fn request(&mut self) -> RequestId {
+        RequestId(self.next())
     }
 
     pub fn node(&mut self) -> NodeId {

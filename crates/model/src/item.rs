@@ -1,7 +1,8 @@
 //! What can lie in a thread's queue.
 
-use crate::{Ending, Message, RunId, ThreadId};
+use crate::{Ending, Message, RequestId, RunId, ThreadId, VariableValue};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Something that reaches a thread from outside. It is durable before anybody is told that it was taken.
@@ -17,6 +18,8 @@ pub enum Item {
     ChildTerminated { child: ThreadId, run: Option<RunId> },
     /// A child says what it is doing.
     ChildReported { child: ThreadId, status: String },
+    /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
+    Variables { request: RequestId, child: ThreadId, variables: BTreeMap<String, VariableValue> },
     /// Ends one run of this thread.
     Cancel { run: RunId },
     /// Ends the current turn.
@@ -53,6 +56,14 @@ impl Posted {
     pub fn plain(message: Message) -> Self {
         Self { message: Arc::new(message), run: None, reply_to: None, delivers: None }
     }
+}
+
+/// A run that a session answers, and whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    pub run: RunId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<ReplyTo>,
 }
 
 /// Who is told of a run's ending. What the ending answers there is known there: it is in the asker's own journal.

@@ -30,10 +30,10 @@ pub use agent::{
     ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
 };
 pub use digest::{BadDigest, Digest};
-pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, Wait};
-pub use file::{BadPath, FileRow, file_path, mime_type};
-pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RunId, Side, ThreadId};
-pub use item::{Item, Posted, ReplyTo};
+pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, VariablesRequest, Wait};
+pub use file::{BadPath, FileRow, copy_path, file_path, mime_type};
+pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RequestId, RunId, Side, ThreadId};
+pub use item::{Ask, Item, Posted, ReplyTo};
 pub use limits::Limits;
 pub use message::{Attachment, Message, Role, ToolCall, ToolStatus};
 pub use nearest::{meant, nearest};

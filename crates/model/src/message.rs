@@ -1,6 +1,6 @@
 //! Messages: what a transcript is made of.
 
-use crate::{CallId, MessageId, Name, Side, Timestamp};
+use crate::{CallId, Digest, FileRow, MessageId, Name, Side, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,17 @@ pub struct Attachment {
     pub name: String,
     pub mime_type: String,
     pub size: u64,
+    /// Its bytes, so that a copy is a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+impl Attachment {
+    /// The same file in another thread, under a path of its own there. Nothing for one whose bytes are not known.
+    pub fn copied(&self, path: String, at: Timestamp) -> Option<FileRow> {
+        let (digest, mime_type) = (self.digest?, self.mime_type.clone());
+        Some(FileRow { path, digest, size: self.size, mime_type, created_at: at })
+    }
 }
 
 /// One line of a transcript. Its number is the sequence number of the event that holds it.

@@ -34,6 +34,11 @@ pub enum Write {
         thread: ThreadId,
         file: FileRow,
     },
+    /// The thread's row names another agent from now on. A missing thread is a no-op.
+    SetAgent {
+        thread: ThreadId,
+        agent: Name,
+    },
     /// A missing thread or file is a no-op.
     RemoveFile {
         thread: ThreadId,

@@ -4,13 +4,13 @@ mod commit;
 
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
-use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, step};
+use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, looks_at_files, step};
 use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -206,9 +206,9 @@ impl Actor {
                 self.commit(held, ThreadStatus::Running).await?;
             }
             let held = self.held.take();
-            let mut decision = self.decide(input);
+            let mut decision = self.decide(input).await?;
             while let Some(landed) = self.landed.pop_front() {
-                decision.append(self.decide(landed));
+                decision.append(self.decide(landed).await?);
             }
             if let Some(left) = self.settle(held, decision).await? {
                 self.reload(left).await?;
@@ -228,15 +228,17 @@ impl Actor {
         can.then(|| answer.clone())
     }
 
-    fn decide(&mut self, input: Input) -> Decision {
-        let world = self.inner.world(&self.team, self.tree_left);
+    async fn decide(&mut self, input: Input) -> Result<Decision, Gone> {
+        let looks = looks_at_files(&self.inner.world(&self.team, self.tree_left), &self.state, &input);
+        let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
+        let world = World { files: &files, ..self.inner.world(&self.team, self.tree_left) };
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
         let decision = step(&world, &mut self.state, &mut self.mail, cue);
         if decision.effects.contains(&Effect::Abort) {
             // What has come back meanwhile answers questions that were taken back.
             self.landed.clear();
         }
-        decision
+        Ok(decision)
     }
 
     /// Goes back to what is durable.

@@ -7,7 +7,7 @@ use crate::poller;
 use crate::roster::{Expected, Roster};
 use crate::team::Teams;
 use entourage_engine::{ThreadState, World, apply};
-use entourage_model::{Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
+use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::Models;
 use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::Workspace;
@@ -190,7 +190,14 @@ impl Runtime {
 impl Inner {
     /// What a decision about a thread of this team may look at.
     pub(crate) fn world<'a>(&'a self, team: &'a Team, tree_left: u32) -> World<'a> {
-        World { team, tools: &self.specs, variables: &self.variables, limits: &self.limits, tree_left }
+        const NO_FILES: &BTreeMap<String, FileRow> = &BTreeMap::new();
+        World { team, tools: &self.specs, variables: &self.variables, limits: &self.limits, files: NO_FILES, tree_left }
+    }
+
+    /// The files of a thread.
+    pub(crate) async fn files_by_path(&self, thread: ThreadId) -> Result<BTreeMap<String, FileRow>, StoreError> {
+        let files = self.store.files(thread).await?;
+        Ok(files.into_iter().map(|file| (file.path.clone(), file)).collect())
     }
 
     /// Lets those who wait know that the store refuses.

@@ -2,8 +2,8 @@
 
 use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_model::{
-    Attachment, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus, Side,
-    Started, Team, ThreadId, VariableValue,
+    Attachment, Dialect, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus,
+    Side, Started, Team, ThreadId, VariableValue,
 };
 use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
 use std::collections::BTreeMap;
@@ -98,18 +98,9 @@ impl Runtime {
         let thread = ids.thread();
         let asked = root.message.map(|message| self.first_run(&mut ids, thread, &root.agent, message)).transpose()?;
         let (run, posted) = asked.unzip();
-        let started = Started {
-            thread,
-            agent: root.agent.clone(),
-            bundle,
-            parent: None,
-            root: thread,
-            depth: 0,
-            resumable: false,
-            receives: None,
-            user_id: root.user_id.clone(),
-            at: now,
-        };
+        let started =
+            Started { user_id: root.user_id.clone(), ..Started::root(thread, root.agent.clone(), bundle, now) };
+        let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
             events.push(Event::VariablesSet { variables: root.variables });
@@ -117,7 +108,7 @@ impl Runtime {
         if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.
             let deadline = now.after(Duration::from_secs(inner.limits.run_seconds));
-            events.push(Event::SessionStarted { deadline, acting: Side::A });
+            events.push(Event::SessionStarted { deadline, acting: Side::A, ask: None });
             events.push(Event::Posted(Box::new(posted)));
         }
         let new = NewThread {
@@ -131,7 +122,8 @@ impl Runtime {
             tags: root.tags,
             events,
             items: Vec::new(),
-            at_work: run.is_some(),
+            // Immediate children start with the thread, whether or not anybody has said anything.
+            at_work: run.is_some() || has_immediate,
             run,
         };
         Ok((new, root.files))
@@ -144,7 +136,7 @@ impl Runtime {
         agent: &Name,
         outgoing: Outgoing,
     ) -> Result<(NewRun, Posted), RuntimeError> {
-        let id = ids.run();
+        let id = ids.run(Dialect::Standard);
         let request = outgoing.content.clone();
         let message = self.message(ids, outgoing)?;
         let run = NewRun { id: id.clone(), thread, parent: None, agent: agent.clone(), request, begun: true };

@@ -26,7 +26,12 @@ fn told(event: &Event) -> Value {
             "depth": started.depth,
         }),
         Event::SessionStarted { acting, .. } => json!({ "type": "session_started", "acting": acting }),
-        Event::Posted(_) | Event::Answered { .. } | Event::CallEnded { .. } | Event::Injected { .. } => {
+        Event::Activated { message } if message.tool_calls.is_empty() => json!({ "type": "activated" }),
+        Event::Posted(_)
+        | Event::Activated { .. }
+        | Event::Answered { .. }
+        | Event::CallEnded { .. }
+        | Event::Injected { .. } => {
             json!({ "type": "message" })
         }
         Event::CallStarted { call } => json!({ "type": "call_started", "call_id": call }),
@@ -38,6 +43,18 @@ fn told(event: &Event) -> Value {
             "name": link.given_name,
         }),
         Event::ChildAsked { child, run, .. } => json!({ "type": "child_asked", "child": child, "run_id": run }),
+        Event::ChildReleased { child, run } => json!({ "type": "child_released", "child": child, "run_id": run }),
+        Event::HandedOff { agent } => json!({ "type": "handed_off", "agent": agent }),
+        Event::VariablesRequested(request) => json!({
+            "type": "variables_requested",
+            "request_id": request.id,
+            "agent": request.entry.name(),
+            "required": request.required,
+            "missing": request.missing,
+        }),
+        Event::RequestClosed { request, child } => {
+            json!({ "type": "request_closed", "request_id": request, "child": child })
+        }
         Event::ChildEnded { child, run, outcome } => {
             json!({ "type": "child_ended", "child": child, "run_id": run, "outcome": outcome })
         }

@@ -137,6 +137,7 @@ pub(crate) struct Attachment {
     name: String,
     mime_type: String,
     size: u64,
+    digest: Option<String>,
 }
 
 #[cfg(test)]
@@ -184,7 +185,13 @@ mod tests {
         let call = model::ToolCall { id: "1".into(), name: "a".into(), arguments: String::new() };
         fields::<ToolCall>(&json!(call));
         let text = String::new;
-        fields::<Attachment>(&json!(model::Attachment { path: text(), name: text(), mime_type: text(), size: 1 }));
+        fields::<Attachment>(&json!(model::Attachment {
+            path: text(),
+            name: text(),
+            mime_type: text(),
+            size: 1,
+            digest: Some(model::Digest::of(b"")),
+        }));
         let entry = model::RegistryEntry {
             reference: ids.thread(),
             name: "a".into(),

@@ -175,6 +175,11 @@ impl Node {
             | Event::CallStarted { .. }
             | Event::ChildStarted(_)
             | Event::ChildAsked { .. }
+            | Event::ChildReleased { .. }
+            | Event::Activated { .. }
+            | Event::HandedOff { .. }
+            | Event::VariablesRequested(_)
+            | Event::RequestClosed { .. }
             | Event::ChildEnded { .. }
             | Event::ChildCancelled { .. }
             | Event::ChildTerminated { .. }

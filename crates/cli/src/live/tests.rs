@@ -3,8 +3,8 @@
 use super::*;
 use crate::screen::Paint;
 use entourage_model::{
-    ChildLink, Communication, Digest, Ending, Event, Ids, Message, Rest, Role, RunId, SessionEnd, Side, Started,
-    Timestamp, ToolCall, Usage, Wait,
+    ChildLink, Communication, Dialect, Digest, Ending, Event, Ids, Message, Rest, Role, RunId, SessionEnd, Side,
+    Started, Timestamp, ToolCall, Usage, Wait,
 };
 
 const NOW: Timestamp = Timestamp(10_000_000);
@@ -27,24 +27,14 @@ impl Stage {
             stage.happen(child, &stage.started("child", Some(stage.threads[0])));
         }
         for thread in 0..=count {
-            stage.happen(thread, &Event::SessionStarted { deadline: NOW, acting: Side::A });
+            stage.happen(thread, &Event::SessionStarted { deadline: NOW, acting: Side::A, ask: None });
         }
         stage
     }
 
     fn started(&self, agent: &str, parent: Option<ThreadId>) -> Event {
-        Event::Started(Started {
-            thread: self.threads[0],
-            agent: agent.into(),
-            bundle: Digest::of(b""),
-            parent,
-            root: self.threads[0],
-            depth: 0,
-            resumable: false,
-            receives: None,
-            user_id: None,
-            at: Timestamp(9_600_000),
-        })
+        let root = Started::root(self.threads[0], agent.into(), Digest::of(b""), Timestamp(9_600_000));
+        Event::Started(Started { parent, ..root })
     }
 
     fn child_started(&self, child: usize) -> Event {
@@ -54,8 +44,11 @@ impl Stage {
             wait: Wait::Background,
             agent: "child".into(),
             alias: None,
+            title: None,
             description: String::new(),
             given_name: Some(format!("no {child}")),
+            group: None,
+            dialect: Dialect::Standard,
             resumable: false,
             blocking: true,
             communication: Communication::Implicit,

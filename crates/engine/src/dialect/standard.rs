@@ -1,60 +1,60 @@
 //! The `standard` dialect: a tool per child, and two tools for children that can be written to again.
 
+use super::{Note, Order, Patience, Refusal, Wish, schema};
+use crate::attachment;
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
-use entourage_model::{Attachment, ChildEntry, EffectClass, Ending, Name, Outcome, Prompt, ThreadId, ToolSpec};
+use crate::variable;
+use entourage_model::{
+    Attachment, ChildEntry, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, Side, ThreadId,
+    ToolEntry, ToolSpec,
+};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 pub(crate) const CREATE: &str = "subagent_create";
 pub(crate) const MESSAGE: &str = "subagent_message";
 
-/// What a call asks of the engine.
-pub(crate) enum Wish<'a> {
-    Spawn { entry: &'a ChildEntry, message: String, name: Option<String> },
-    Send { child: ThreadId, message: String },
-}
-
-/// A call that cannot be granted, as the model is told.
-#[derive(Debug)]
-pub(crate) struct Refusal(pub(crate) Value);
-
-impl Refusal {
-    pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
-        Self(json!({"error": {"code": code, "message": message.into()}}))
-    }
-
-    pub(crate) fn with(mut self, key: &str, value: Value) -> Self {
-        self.0["error"][key] = value;
-        self
-    }
-
-    pub(crate) fn text(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// The tools that drive this prompt's children.
+/// The tools that drive this prompt's children, and those that hand the thread over.
 pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
-    let mut tools: Vec<_> = visible(prompt)
-        .filter(|entry| entry.resumable.is_none())
-        .filter_map(|entry| Some(direct(entry, pitch(world, entry)?)))
+    let enabled = |entry: &&ChildEntry| is_enabled(world, state, prompt, entry.optional.as_deref());
+    let handoffs = prompt.tools.iter().filter_map(|entry| match entry {
+        ToolEntry::Handoff(entry) => Some(entry),
+        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Prompt(_) => None,
+    });
+    let mut tools: Vec<_> = handoffs
+        .filter(|entry| is_enabled(world, state, prompt, entry.optional.as_deref()))
+        .filter_map(|entry| Some(handoff(entry, world.team.agent(&entry.agent)?.pitch())))
         .collect();
-    let resumable: Vec<_> = visible(prompt).filter(|entry| entry.resumable.is_some()).collect();
-    if resumable.is_empty() {
-        return tools;
+    let direct_children = visible(prompt).filter(|entry| entry.resumable.is_none()).filter(enabled);
+    tools.extend(direct_children.filter_map(|entry| Some(direct(world, entry, pitch(world, entry)?))));
+    let resumable: Vec<_> = visible(prompt).filter(|entry| entry.resumable.is_some()).filter(enabled).collect();
+    if !resumable.is_empty() {
+        tools.push(create(world, &resumable));
     }
-    tools.push(create(world, &resumable));
-    if state.children.values().any(|child| child.link.resumable && !child.terminated) {
+    let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
+    if lifecycle && state.children.values().any(|child| child.link.resumable && !child.terminated && is_ours(child)) {
         tools.push(message());
     }
     tools
 }
 
+fn is_ours(child: &Child) -> bool {
+    child.link.dialect == Dialect::Standard
+}
+
 /// The children that the model may start; of the others only code knows.
 fn visible(prompt: &Prompt) -> impl Iterator<Item = &ChildEntry> {
     prompt.children().filter(|entry| !entry.hidden)
+}
+
+/// Whether the variable that switches a branch on, where it has one, holds one of the three words for it.
+pub(crate) fn is_enabled(world: &World<'_>, state: &ThreadState, prompt: &Prompt, flag: Option<&str>) -> bool {
+    let Some(flag) = flag else { return true };
+    let held = variable::of_prompt(world, state, prompt, flag);
+    held.is_some_and(|held| ["true", "1", "yes"].contains(&held.trim().to_ascii_lowercase().as_str()))
 }
 
 /// What the model is told of a child; what the parent says of it goes before what it says of itself.
@@ -63,39 +63,73 @@ fn pitch<'a>(world: &World<'a>, entry: &'a ChildEntry) -> Option<&'a str> {
     Some(entry.description.as_deref().unwrap_or_else(|| agent.pitch()))
 }
 
+/// What the child's receiving side wants to be called with.
+fn wanted<'a>(world: &World<'a>, entry: &ChildEntry) -> Option<&'a Value> {
+    let side = entry.resumable.as_ref().map_or(Side::A, |resumable| resumable.receives);
+    world.team.agent(&entry.agent)?.side(side)?.prompt.required_schema.as_ref()
+}
+
 fn spec(name: &str, description: String, parameters: Value) -> Arc<ToolSpec> {
     // Children are the engine's own: starting one is part of the decision, not an effect.
     Arc::new(ToolSpec { name: name.into(), description, parameters: Arc::new(parameters), class: EffectClass::Pure })
 }
 
-fn direct(entry: &ChildEntry, pitch: &str) -> Arc<ToolSpec> {
-    let message = entry.message_property.as_deref().unwrap_or("message");
-    let mut properties = Map::new();
-    properties.insert(message.to_owned(), json!({"type": "string", "description": "What the subagent is to do."}));
-    if let Some(name) = &entry.name_property {
-        properties.insert(name.clone(), json!({"type": "string", "description": "A name for the subagent."}));
-    }
-    spec(
-        entry.name().as_str(),
-        pitch.to_owned(),
-        json!({"type": "object", "properties": properties, "required": [message]}),
-    )
+fn direct(world: &World<'_>, entry: &ChildEntry, pitch: &str) -> Arc<ToolSpec> {
+    let parameters = wanted(world, entry).cloned().unwrap_or_else(|| {
+        let mapped = [&entry.message_property, &entry.attachments_property, &entry.name_property];
+        let message = match mapped {
+            [None, None, None] => Some("message"),
+            [message, ..] => message.as_deref(),
+        };
+        mapped_parameters(message, entry.attachments_property.as_deref(), entry.name_property.as_deref())
+    });
+    spec(entry.name().as_str(), pitch.to_owned(), parameters)
+}
+
+fn handoff(entry: &HandoffEntry, pitch: &str) -> Arc<ToolSpec> {
+    let parameters = mapped_parameters(entry.message_property.as_deref(), entry.attachments_property.as_deref(), None);
+    spec(entry.agent.as_str(), pitch.to_owned(), parameters)
+}
+
+/// Parameters that are called as the entry's properties are.
+fn mapped_parameters(message: Option<&str>, attachments: Option<&str>, name: Option<&str>) -> Value {
+    let described = [
+        (message, json!({"type": "string", "description": "What the subagent is to do."})),
+        (attachments, paths_parameter()),
+        (name, json!({"type": "string", "description": "A name for the subagent."})),
+    ];
+    let properties: Map<String, Value> =
+        described.into_iter().filter_map(|(name, schema)| Some((name?.to_owned(), schema))).collect();
+    json!({"type": "object", "properties": properties, "required": message.into_iter().collect::<Vec<_>>()})
+}
+
+fn paths_parameter() -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": "Paths of files to hand over."})
 }
 
 fn create(world: &World<'_>, entries: &[&ChildEntry]) -> Arc<ToolSpec> {
     let mut description = "Start a subagent that can be written to again. Agents:".to_owned();
     for entry in entries {
         _ = write!(description, "\n- {}: {}", entry.name(), pitch(world, entry).unwrap_or_default());
+        if let Some(max) = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max) {
+            _ = write!(description, " (at most {max} at a time)");
+        }
     }
     let names: Vec<_> = entries.iter().map(|entry| entry.name().as_str()).collect();
+    let schemas: Vec<_> = entries.iter().filter_map(|entry| wanted(world, entry)).collect();
+    let arguments = match schemas.as_slice() {
+        [] => json!({"type": "object"}),
+        [only] if entries.len() == 1 => (*only).clone(),
+        several => json!({"anyOf": several}),
+    };
     let parameters = json!({
         "type": "object",
         "properties": {
             "agent": {"type": "string", "enum": names},
             "message": {"type": "string", "description": "What the subagent is to do."},
             "name": {"type": "string", "description": "A name for this instance."},
-            "attachments": {"type": "array", "items": {"type": "string"}, "description": "Paths of files to hand over."},
-            "arguments": {"type": "object"},
+            "attachments": paths_parameter(),
+            "arguments": arguments,
         },
         "required": ["agent", "message", "name"],
     });
@@ -108,7 +142,7 @@ fn message() -> Arc<ToolSpec> {
         "properties": {
             "referenceId": {"type": "string", "description": "The subagent's reference."},
             "message": {"type": "string"},
-            "attachments": {"type": "array", "items": {"type": "string"}},
+            "attachments": paths_parameter(),
         },
         "required": ["referenceId", "message"],
     });
@@ -117,70 +151,160 @@ fn message() -> Arc<ToolSpec> {
 
 /// What the call wants, where it is one of this dialect.
 pub(crate) fn interpret<'a>(
+    world: &World<'_>,
     state: &ThreadState,
     prompt: &'a Prompt,
     tool: &Name,
     arguments: &str,
 ) -> Option<Result<Wish<'a>, Refusal>> {
     let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
-    Some(match tool.as_str() {
-        CREATE if lifecycle => parse(arguments).and_then(|arguments| wish_create(prompt, &arguments)),
-        MESSAGE if lifecycle => parse(arguments).and_then(|arguments| wish_send(state, &arguments)),
-        _ => {
-            let entry = visible(prompt).find(|entry| entry.resumable.is_none() && entry.name() == tool)?;
-            parse(arguments).and_then(|arguments| wish_direct(entry, &arguments))
+    let mut found = match tool.as_str() {
+        CREATE if lifecycle => Target::Create,
+        MESSAGE if lifecycle => Target::Message,
+        _ => prompt.tools.iter().find_map(|entry| match entry {
+            ToolEntry::Child(child) if !child.hidden && child.resumable.is_none() && child.name() == tool => {
+                Some(Target::Direct(child))
+            }
+            ToolEntry::Handoff(handoff) if handoff.agent == *tool => Some(Target::HandOff(handoff)),
+            ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
+        })?,
+    };
+    let call = Call { world, state, prompt };
+    Some(parse(arguments).and_then(|arguments| match &mut found {
+        Target::Create => call.create(&arguments),
+        Target::Message => call.send(&arguments),
+        Target::Direct(entry) => call.direct(entry, arguments),
+        Target::HandOff(entry) => call.hand_off(entry, &arguments),
+    }))
+}
+
+enum Target<'a> {
+    Create,
+    Message,
+    Direct(&'a ChildEntry),
+    HandOff(&'a HandoffEntry),
+}
+
+/// Where a call is made.
+struct Call<'c, 'a> {
+    world: &'c World<'c>,
+    state: &'c ThreadState,
+    prompt: &'a Prompt,
+}
+
+impl<'a> Call<'_, 'a> {
+    fn direct(&self, entry: &'a ChildEntry, arguments: Map<String, Value>) -> Result<Wish<'a>, Refusal> {
+        self.enabled(entry.name(), entry.optional.as_deref())?;
+        let schema = wanted(self.world, entry);
+        let arguments = Value::Object(arguments);
+        if let Some(schema) = schema {
+            schema::check(schema, &arguments)?;
         }
-    })
+        let given = arguments.as_object().expect("it was made of one");
+        let message = match (&entry.message_property, schema) {
+            (Some(property), _) => Some(text(given, property)?),
+            // Whoever wants more than a message is told all of it, unless one of the arguments is the message.
+            (None, Some(_)) => Some(match given.get("message") {
+                Some(Value::String(message)) if !message.trim().is_empty() => message.clone(),
+                _ => pretty(&arguments),
+            }),
+            (None, None) if entry.attachments_property.is_none() && entry.name_property.is_none() => {
+                Some(text(given, "message")?)
+            }
+            (None, None) => None,
+        };
+        let attachments = self.attachments(given, entry.attachments_property.as_deref())?;
+        let name = entry.name_property.as_deref().and_then(|property| given_text(given, property));
+        Ok(Wish::Spawn(Order {
+            dialect: Dialect::Standard,
+            message,
+            name,
+            attachments,
+            arguments: schema.map(|_| arguments),
+            patience: Patience::of(entry.blocking),
+            entry: Cow::Borrowed(entry),
+        }))
+    }
+
+    fn create(&self, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
+        let agent = text(arguments, "agent")?;
+        let resumable = || visible(self.prompt).filter(|entry| entry.resumable.is_some());
+        let Some(entry) = resumable().find(|entry| entry.name().as_str() == agent) else {
+            let allowed: Vec<_> = resumable().map(|entry| entry.name().as_str()).collect();
+            let message = format!("there is no subagent `{agent}`; use one of: {}", allowed.join(", "));
+            return Err(Refusal::invalid(message));
+        };
+        self.enabled(entry.name(), entry.optional.as_deref())?;
+        let Some(name) = given_text(arguments, "name") else {
+            return Err(Refusal::new("subagent_name_required", "`name` must be a text that is not blank"));
+        };
+        let given = match arguments.get("arguments") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(given)) => Some(Value::Object(given.clone())),
+            Some(_) => return Err(Refusal::invalid("`arguments` must be an object")),
+        };
+        if let Some(schema) = wanted(self.world, entry) {
+            schema::check(schema, given.as_ref().unwrap_or(&json!({})))?;
+        }
+        Ok(Wish::Spawn(Order {
+            entry: Cow::Borrowed(entry),
+            dialect: Dialect::Standard,
+            message: Some(text(arguments, "message")?),
+            name: Some(name),
+            attachments: self.attachments(arguments, Some("attachments"))?,
+            arguments: given,
+            patience: Patience::of(entry.blocking),
+        }))
+    }
+
+    fn send(&self, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
+        let reference = text(arguments, "referenceId")?;
+        let known = reference.parse().ok().and_then(|id| self.state.children.get_key_value::<ThreadId>(&id));
+        let active = known.filter(|(_, child)| child.link.resumable && !child.terminated && is_ours(child));
+        let Some((id, child)) = active else { return Err(not_active(&reference)) };
+        Ok(Wish::Send(Note {
+            child: *id,
+            message: text(arguments, "message")?,
+            attachments: self.attachments(arguments, Some("attachments"))?,
+            patience: Patience::of(child.link.blocking),
+        }))
+    }
+
+    fn hand_off(&self, entry: &'a HandoffEntry, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
+        self.enabled(&entry.agent, entry.optional.as_deref())?;
+        if let Some(property) = &entry.message_property {
+            text(arguments, property)?;
+        }
+        self.attachments(arguments, entry.attachments_property.as_deref())?;
+        Ok(Wish::HandOff(entry))
+    }
+
+    fn enabled(&self, name: &Name, flag: Option<&str>) -> Result<(), Refusal> {
+        if is_enabled(self.world, self.state, self.prompt, flag) {
+            return Ok(());
+        }
+        Err(Refusal::new("subagent_disabled", format!("subagent `{name}` is switched off")))
+    }
+
+    fn attachments(&self, arguments: &Map<String, Value>, property: Option<&str>) -> Result<Vec<Attachment>, Refusal> {
+        let Some(property) = property else { return Ok(Vec::new()) };
+        attachment::find(self.world.files, arguments.get(property)).map_err(Refusal::invalid)
+    }
 }
 
 fn parse(arguments: &str) -> Result<Map<String, Value>, Refusal> {
     match serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments }) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Refusal::new("subagent_arguments_invalid", "the arguments must be a JSON object")),
-        Err(fault) => {
-            Err(Refusal::new("subagent_arguments_invalid", format!("the arguments are not valid JSON: {fault}")))
-        }
+        Ok(_) => Err(Refusal::invalid("the arguments must be a JSON object")),
+        Err(fault) => Err(Refusal::invalid(format!("the arguments are not valid JSON: {fault}"))),
     }
-}
-
-fn wish_direct<'a>(entry: &'a ChildEntry, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
-    let property = entry.message_property.as_deref().unwrap_or("message");
-    let message = text(arguments, property)?;
-    let name = entry.name_property.as_deref().and_then(|property| given(arguments, property));
-    Ok(Wish::Spawn { entry, message, name })
-}
-
-fn wish_create<'a>(prompt: &'a Prompt, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
-    let agent = text(arguments, "agent")?;
-    let resumable = || visible(prompt).filter(|entry| entry.resumable.is_some());
-    let Some(entry) = resumable().find(|entry| entry.name().as_str() == agent) else {
-        let allowed: Vec<_> = resumable().map(|entry| entry.name().as_str()).collect();
-        let message = format!("there is no subagent `{agent}`; use one of: {}", allowed.join(", "));
-        return Err(Refusal::new("subagent_arguments_invalid", message));
-    };
-    let Some(name) = given(arguments, "name") else {
-        return Err(Refusal::new("subagent_name_required", "`name` must be a text that is not blank"));
-    };
-    Ok(Wish::Spawn { entry, message: text(arguments, "message")?, name: Some(name) })
-}
-
-fn wish_send<'a>(state: &ThreadState, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
-    let reference = text(arguments, "referenceId")?;
-    let child = reference
-        .parse()
-        .ok()
-        .filter(|id| state.children.get(id).is_some_and(|child| child.link.resumable && !child.terminated));
-    let Some(child) = child else {
-        return Err(not_active(&reference));
-    };
-    Ok(Wish::Send { child, message: text(arguments, "message")? })
 }
 
 pub(crate) fn not_active(reference: &str) -> Refusal {
     Refusal::new("subagent_not_active", format!("there is no active subagent `{reference}`"))
 }
 
-fn given(arguments: &Map<String, Value>, property: &str) -> Option<String> {
+fn given_text(arguments: &Map<String, Value>, property: &str) -> Option<String> {
     let text = arguments.get(property)?.as_str()?.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -188,8 +312,13 @@ fn given(arguments: &Map<String, Value>, property: &str) -> Option<String> {
 fn text(arguments: &Map<String, Value>, property: &str) -> Result<String, Refusal> {
     match arguments.get(property) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
-        _ => Err(Refusal::new("subagent_arguments_invalid", format!("`{property}` must be a text that is not blank"))),
+        _ => Err(Refusal::invalid(format!("`{property}` must be a text that is not blank"))),
     }
+}
+
+/// JSON for people and models to read.
+pub(crate) fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
 /// What the parent's call is answered with when it does not wait.

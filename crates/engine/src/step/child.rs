@@ -2,14 +2,17 @@
 
 use super::Desk;
 use super::end::{TERMINATED, cancelled};
-use crate::dialect::standard::{self, Refusal, Wish};
+use super::tool::Returned;
+use crate::dialect::standard::{self};
+use crate::dialect::{Note, Order, Patience, Refusal, Wish};
 use crate::state::{CallState, Child};
 use crate::variable;
 use entourage_model::{
-    CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread, Outcome, Posted,
-    ReplyTo, Role, RunId, Side, Started, ThreadId, ToolCall, Wait, Write,
+    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread,
+    Outcome, Posted, ReplyTo, Role, RunId, Side, Started, ThreadId, ToolCall, VariableValue, Wait, Write, copy_path,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What comes back from a child at the end of a run.
@@ -19,22 +22,38 @@ pub(super) struct Return {
     pub(super) quiet: bool,
 }
 
+/// A child as it is about to be made.
+pub(super) struct Birth<'a> {
+    pub(super) thread: ThreadId,
+    pub(super) wait: Wait,
+    /// Variables that it is given beyond what it inherits.
+    pub(super) given: BTreeMap<String, VariableValue>,
+    pub(super) order: Order<'a>,
+}
+
 impl Desk<'_> {
     pub(super) fn grant(&mut self, call: &ToolCall, wish: Wish<'_>) {
         match wish {
-            Wish::Spawn { entry, message, name } => {
-                let entry = entry.clone();
-                match self.may_spawn(&entry) {
-                    Ok(()) => self.spawn(call, &entry, message, name),
-                    Err(refusal) => self.end_call(call, Outcome::Failed, refusal.text()),
-                }
-            }
-            Wish::Send { child, message } => self.send(call, child, message),
+            Wish::Spawn(order) => match self.may_spawn(&order) {
+                Ok(()) => self.spawn(call, order),
+                Err(refusal) => self.end_call(call, Outcome::Failed, refusal.text()),
+            },
+            Wish::Send(note) => self.send(call, note),
+            Wish::HandOff(entry) => self.accept_handoff(call, &entry.agent),
         }
     }
 
-    fn may_spawn(&self, entry: &ChildEntry) -> Result<(), Refusal> {
-        if let Some(text) = self.world.team.agent(&entry.agent).and_then(|agent| agent.obstacle()) {
+    fn may_spawn(&mut self, order: &Order<'_>) -> Result<(), Refusal> {
+        self.has_room(&order.entry)?;
+        let needed = variable::needed(self.world, self.state, &order.entry);
+        if needed.missing.is_empty() { Ok(()) } else { Err(self.request_variables(order, needed)) }
+    }
+
+    pub(super) fn has_room(&self, entry: &ChildEntry) -> Result<(), Refusal> {
+        let Some(agent) = self.world.team.agent(&entry.agent) else {
+            return Err(Refusal::invalid(format!("there is no agent `{}`", entry.agent)));
+        };
+        if let Some(text) = agent.obstacle() {
             return Err(Refusal::new("subagent_remote", text));
         }
         let limits = self.world.limits;
@@ -71,74 +90,120 @@ impl Desk<'_> {
             .with("references", Value::Array(references))
     }
 
-    fn spawn(&mut self, call: &ToolCall, entry: &ChildEntry, message: String, given_name: Option<String>) {
-        let Some(agent) = self.world.team.agent(&entry.agent) else {
-            let refusal = Refusal::new("subagent_arguments_invalid", format!("there is no agent `{}`", entry.agent));
-            return self.end_call(call, Outcome::Failed, refusal.text());
-        };
-        let (thread, run) = (self.ids.thread(), self.ids.run());
-        let wait = if entry.blocking { Wait::Call(call.id.clone()) } else { Wait::Background };
+    fn spawn(&mut self, call: &ToolCall, order: Order<'_>) {
+        let thread = self.ids.thread();
+        let wait = self.wait(call, order.patience);
+        let waits = wait != Wait::Background;
+        self.bear(Birth { thread, wait, given: BTreeMap::new(), order });
+        if !waits {
+            self.end_call(call, Outcome::Done, standard::accepted(thread));
+        }
+    }
+
+    fn wait(&self, call: &ToolCall, patience: Patience) -> Wait {
+        match patience {
+            Patience::Forever => Wait::Call(call.id.clone()),
+            Patience::Seconds(seconds) => {
+                Wait::Timed { call: call.id.clone(), until: self.now.after(Duration::from_secs(seconds)) }
+            }
+            Patience::None => Wait::Background,
+        }
+    }
+
+    /// Makes the child part of this decision.
+    pub(super) fn bear(&mut self, birth: Birth<'_>) {
+        let Birth { thread, wait, given, order } = birth;
+        let entry = &order.entry;
+        let Some(agent) = self.world.team.agent(&entry.agent) else { return };
         let link = ChildLink {
             thread,
-            run,
+            run: self.ids.run(order.dialect),
             wait,
             agent: entry.agent.clone(),
             alias: entry.alias.clone(),
+            title: agent.title.clone(),
             description: entry.description.clone().unwrap_or_else(|| agent.pitch().to_owned()),
-            given_name,
+            given_name: order.name.clone(),
+            group: self.state.session.as_ref().and_then(|session| Some(session.answer.as_ref()?.id)),
+            dialect: order.dialect,
             resumable: entry.resumable.is_some(),
             blocking: entry.blocking,
             communication: entry.resumable.as_ref().map_or(Communication::Implicit, |r| r.communication),
             at: self.now,
         };
-        let new = self.new_thread(&link, entry, message);
+        let mut variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
+        variables.extend(given);
+        let (new, files) = self.new_thread(&link, order, variables);
         self.out.writes.push(Write::Spawn(Box::new(new)));
+        self.out.writes.extend(files);
         self.spawned += 1;
         self.emit(Event::ChildStarted(Box::new(link)));
-        if !entry.blocking {
-            self.end_call(call, Outcome::Done, standard::accepted(thread));
-        }
     }
 
-    fn new_thread(&mut self, link: &ChildLink, entry: &ChildEntry, message: String) -> NewThread {
-        let me = &self.state.started;
+    /// The thread, and the files that it is given: those need it to be there.
+    fn new_thread(
+        &mut self,
+        link: &ChildLink,
+        order: Order<'_>,
+        variables: BTreeMap<String, VariableValue>,
+    ) -> (NewThread, Vec<Write>) {
+        let me = self.state.started.clone();
         let started = Started {
-            thread: link.thread,
-            agent: link.agent.clone(),
-            bundle: me.bundle,
             parent: Some(me.thread),
             root: me.root,
             depth: me.depth + 1,
             resumable: link.resumable,
-            receives: entry.resumable.as_ref().map(|resumable| resumable.receives),
+            receives: order.entry.resumable.as_ref().map(|resumable| resumable.receives),
             user_id: me.user_id.clone(),
-            at: self.now,
+            dialect: Some(link.dialect),
+            arguments: order.arguments.clone(),
+            ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
-        let run = NewRun { begun: true, ..self.new_run(link.thread, &link.run, link.agent.clone(), &message) };
-        let posted = self.posted(message, &link.run);
-        let variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
-        let begun = Event::SessionStarted {
-            deadline: self.now.after(Duration::from_secs(self.world.limits.run_seconds)),
-            acting: started.receives.unwrap_or(Side::A),
-        };
-        NewThread {
+        let request = order.message.clone().unwrap_or_default();
+        let run = NewRun { begun: true, ..self.new_run(link.thread, &link.run, link.agent.clone(), &request) };
+        let (attachments, files) = self.copies(link.thread, &order.attachments);
+        let is_silent = order.message.is_none() && attachments.is_empty();
+        let ask = Ask { run: link.run.clone(), reply_to: Some(ReplyTo { thread: me.thread }) };
+        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
+        let acting = started.receives.unwrap_or(Side::A);
+        let mut events = vec![Event::Started(started)];
+        if !variables.is_empty() {
+            events.push(Event::VariablesSet { variables });
+        }
+        events.push(Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) });
+        if let Some(arguments) = order.arguments {
+            let mut message = self.message(Role::System, format!("Arguments:\n{}", standard::pretty(&arguments)));
+            message.silent = true;
+            events.push(Event::Injected { message: message.into() });
+        }
+        if !is_silent {
+            let mut posted = self.posted(request, &link.run);
+            std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
+            events.push(Event::Posted(Box::new(posted)));
+        }
+        let new = NewThread {
             id: link.thread,
-            parent: started.parent,
-            root: started.root,
-            depth: started.depth,
-            agent: started.agent.clone(),
-            bundle: started.bundle,
-            user_id: started.user_id.clone(),
+            parent: Some(me.thread),
+            root: me.root,
+            depth: me.depth + 1,
+            agent: link.agent.clone(),
+            bundle: me.bundle,
+            user_id: me.user_id,
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
-            events: [Event::Started(started)]
-                .into_iter()
-                .chain((!variables.is_empty()).then_some(Event::VariablesSet { variables }))
-                .chain([begun, Event::Posted(Box::new(posted))])
-                .collect(),
+            events,
             items: Vec::new(),
             run: Some(run),
             at_work: true,
-        }
+        };
+        (new, files)
+    }
+
+    /// The files as they lie in another thread, and what puts them there.
+    pub(super) fn copies(&mut self, to: ThreadId, files: &[Attachment]) -> (Vec<Attachment>, Vec<Write>) {
+        let rows: Vec<_> =
+            files.iter().filter_map(|file| file.copied(copy_path(&file.name, self.ids.word()), self.now)).collect();
+        let attachments = rows.iter().map(entourage_model::FileRow::attachment).collect();
+        (attachments, rows.into_iter().map(|file| Write::PutFile { thread: to, file }).collect())
     }
 
     fn new_run(&self, thread: ThreadId, run: &RunId, agent: entourage_model::Name, request: &str) -> NewRun {
@@ -157,16 +222,20 @@ impl Desk<'_> {
         Posted { run: Some(run.clone()), reply_to, ..Posted::plain(self.message(Role::User, message)) }
     }
 
-    fn send(&mut self, call: &ToolCall, child: ThreadId, message: String) {
-        let wait = match self.may_send(call, child) {
-            Ok(wait) => wait,
-            Err(refusal) => return self.end_call(call, Outcome::Failed, refusal.text()),
-        };
-        let Some(agent) = self.state.children.get(&child).map(|known| known.link.agent.clone()) else { return };
-        let run = self.ids.run();
-        let row = self.new_run(child, &run, agent, &message);
+    fn send(&mut self, call: &ToolCall, note: Note) {
+        let (child, wait) = (note.child, self.wait(call, note.patience));
+        if let Err(refusal) = self.may_send(child) {
+            return self.end_call(call, Outcome::Failed, refusal.text());
+        }
+        let Some(link) = self.state.children.get(&child).map(|known| &known.link) else { return };
+        let (agent, dialect) = (link.agent.clone(), link.dialect);
+        let run = self.ids.run(dialect);
+        let row = self.new_run(child, &run, agent, &note.message);
         self.out.writes.push(Write::NewRun(row));
-        let posted = self.posted(message, &run);
+        let (attachments, files) = self.copies(child, &note.attachments);
+        self.out.writes.extend(files);
+        let mut posted = self.posted(note.message, &run);
+        std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
         self.deliver(child, Item::Message(posted));
         let waits = wait != Wait::Background;
         self.emit(Event::ChildAsked { child, run, wait });
@@ -175,8 +244,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Whether the call waits for the answer, where the message can be sent at all.
-    fn may_send(&self, call: &ToolCall, child: ThreadId) -> Result<Wait, Refusal> {
+    fn may_send(&self, child: ThreadId) -> Result<(), Refusal> {
         let Some(known) = self.state.children.get(&child) else {
             return Err(standard::not_active(&child.to_string()));
         };
@@ -189,7 +257,7 @@ impl Desk<'_> {
         if !known.is_live() && self.state.children_live >= limits.children_live {
             return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
         }
-        Ok(if known.link.blocking { Wait::Call(call.id.clone()) } else { Wait::Background })
+        Ok(())
     }
 
     /// A child's run is over: its call is answered, or its message queued.
@@ -198,21 +266,22 @@ impl Desk<'_> {
         // Delivery is at-least-once: a second ending finds no such run.
         let Some((_, wait)) = known.runs.iter().find(|(run, _)| *run == back.run).cloned() else { return };
         let (muted, speaks) = (known.muted, known.speaks());
-        let answer = standard::answer(known, &back.ending);
+        let text = standard::answer(known, &back.ending);
         let outcome = back.ending.outcome;
         self.emit(Event::ChildEnded { child, run: back.run.clone(), outcome });
         let delivered = Write::DeliveredRun { run: back.run.clone() };
-        match wait {
-            Wait::Call(call) => {
+        match wait.call() {
+            Some(call) => {
                 self.out.writes.push(delivered);
                 // A call that does not wait any more was answered when its turn was stopped.
-                if let Some(call) = self.waiting_call(child, &call) {
-                    self.end_call(&call, outcome, answer);
+                if let Some(call) = self.waiting_call(child, call) {
+                    let attachments = back.ending.attachments.clone();
+                    self.end_call_with(&call, Returned { outcome, text, attachments });
                 }
             }
-            Wait::Background if muted || back.quiet => self.out.writes.push(delivered),
-            Wait::Background if speaks => self.queue_news(child, back),
-            Wait::Background => {}
+            None if muted || back.quiet => self.out.writes.push(delivered),
+            None if speaks => self.queue_news(child, back),
+            None => {}
         }
     }
 
@@ -244,9 +313,7 @@ impl Desk<'_> {
                 self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
             }
             self.out.writes.push(Write::DeliveredRun { run });
-            if let Wait::Call(call) = wait
-                && let Some(call) = self.waiting_call(child, &call)
-            {
+            if let Some(call) = wait.call().and_then(|call| self.waiting_call(child, call)) {
                 self.end_call(&call, Outcome::Cancelled, refusal.text());
             }
         }

@@ -2,9 +2,9 @@
 
 use super::tool::unknown_outcome;
 use super::{Desk, Effect};
-use crate::state::{Ask, CallState};
+use crate::state::CallState;
 use entourage_model::{
-    Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
+    Ask, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
 };
 use std::collections::BTreeSet;
 
@@ -111,8 +111,10 @@ impl Desk<'_> {
         self.out.writes.push(Write::EndRun { run: ask.run.clone(), ending: ending.clone() });
         if let Some(reply_to) = ask.reply_to {
             let child = self.state.id();
-            let item = Item::ChildEnded { child, run: ask.run, ending: ending.clone(), quiet };
-            self.deliver(reply_to.thread, item);
+            let (attachments, files) = self.copies(reply_to.thread, &ending.attachments);
+            self.out.writes.extend(files);
+            let ending = Ending { attachments, ..ending.clone() };
+            self.deliver(reply_to.thread, Item::ChildEnded { child, run: ask.run, ending, quiet });
         }
     }
 

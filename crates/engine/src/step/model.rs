@@ -4,30 +4,39 @@ use super::{Desk, Effect};
 use crate::context;
 use crate::state::CallState;
 use entourage_model::{
-    Binding, Ending, Event, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, SideConfig, Stop, ToolCall, Usage,
-    Write,
+    Binding, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side, SideConfig,
+    Stop, ToolCall, ToolStatus, Usage, Write,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// So many results in a row that are the same error end the turn: a model that has not learnt from them will not.
+const SAME_ERRORS_MAX: usize = 8;
+
 /// What an answer, with all its calls done, leads to.
-enum Verdict {
+enum Verdict<'a> {
     GoOn,
+    HandOff(ToolCall, &'a HandoffEntry),
     TurnOver(Stop),
     SessionOver(Ending),
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
     /// Begins a session with the messages that wait.
     pub(super) fn start_session(&mut self) {
         let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
-        let acting = self.state.started.receives.unwrap_or(entourage_model::Side::A);
-        self.emit(Event::SessionStarted { deadline, acting });
+        let acting = self.first_side();
+        self.emit(Event::SessionStarted { deadline, acting, ask: None });
         // Before any limit is looked at: a session that ends at once has still dealt with what waited.
         self.take_messages();
         self.think();
+    }
+
+    /// The side that acts first in a session.
+    pub(super) fn first_side(&self) -> Side {
+        self.state.started.receives.unwrap_or(Side::A)
     }
 
     /// Goes on with the acting side, once none of its calls is open.
@@ -36,6 +45,7 @@ impl Desk<'_> {
             Verdict::GoOn => self.think(),
             Verdict::TurnOver(stop) => self.end_turn(stop),
             Verdict::SessionOver(ending) => self.end_session(ending),
+            Verdict::HandOff(call, entry) => self.hand_off(&call, entry),
         }
     }
 
@@ -50,6 +60,15 @@ impl Desk<'_> {
             return self.reach_limit(limit);
         }
         self.take_messages();
+        if let Some(limit) = self.broken_record() {
+            return self.reach_limit(limit);
+        }
+        if self.activate() {
+            return;
+        }
+        if self.state.session.as_ref().is_some_and(|session| !session.is_asked) {
+            return self.rest_unasked();
+        }
         if let Some(text) = self.world.agent(self.state).and_then(|agent| agent.obstacle()) {
             return self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
         }
@@ -112,8 +131,10 @@ impl Desk<'_> {
         message
     }
 
-    fn judge(&self) -> Verdict {
-        let Some(session) = &self.state.session else { return Verdict::GoOn };
+    fn judge(&self) -> Verdict<'a> {
+        let Some(session) = self.state.session.as_ref().filter(|session| !session.activating) else {
+            return Verdict::GoOn;
+        };
         let (Some(answer), Some(side), Some(agent)) =
             (&session.answer, self.world.side(self.state, session.acting), self.world.agent(self.state))
         else {
@@ -129,6 +150,9 @@ impl Desk<'_> {
         let failed_binding = session.calls.iter().any(|call| is_terminal_binding(side, &call.call));
         if failed_binding {
             return Verdict::GoOn;
+        }
+        if let Some((call, entry)) = self.handoff() {
+            return Verdict::HandOff(call, entry);
         }
         if side.stop_tool.as_ref().is_some_and(|tool| session.calls.iter().any(|call| call.call.name == *tool)) {
             return Verdict::TurnOver(Stop::StopTool);
@@ -151,12 +175,32 @@ impl Desk<'_> {
             .find(|call| call.call.name == binding.tool && call.state == CallState::Ended(Outcome::Done))?;
         let mapped = binding.message_property.as_deref().and_then(|property| argument_text(&call.call, property));
         let text = mapped.unwrap_or_else(|| self.result_text(&call.call));
-        Some(Ending { outcome, text, attachments: Vec::new(), limit: None })
+        let attachments = self.result(&call.call).map(|message| message.attachments.clone()).unwrap_or_default();
+        Some(Ending { outcome, text, attachments, limit: None })
     }
 
     pub(super) fn result_text(&self, call: &ToolCall) -> String {
-        let result = self.state.transcript.iter().rev().find(|message| message.tool_call_id.as_ref() == Some(&call.id));
-        result.map(|message| message.content.clone()).unwrap_or_default()
+        self.result(call).map(|message| message.content.clone()).unwrap_or_default()
+    }
+
+    fn result(&self, call: &ToolCall) -> Option<&Message> {
+        let results = self.state.transcript.iter().rev();
+        results.map(|message| &**message).find(|message| message.tool_call_id.as_ref() == Some(&call.id))
+    }
+
+    /// The limit that is reached when tools answer with nothing but one and the same error.
+    fn broken_record(&self) -> Option<String> {
+        let session = self.state.session.as_ref()?;
+        let said = self.state.transcript.get(session.first..)?.iter().rev();
+        let results = said.filter(|message| message.role == Role::Tool && message.side == Some(session.acting));
+        let mut errors = results
+            .take(SAME_ERRORS_MAX)
+            .take_while(|message| message.tool_status == Some(ToolStatus::Error))
+            .map(|message| message.content.split_whitespace());
+        let first = errors.next()?;
+        let same = errors.filter(|words| words.clone().eq(first.clone())).count() + 1;
+        (same == SAME_ERRORS_MAX)
+            .then(|| format!("repeated_tool_error: the same error came back {SAME_ERRORS_MAX} times in a row"))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Deciding about tool calls: which may begin, and what their results lead to.
 
 use super::{Desk, Effect};
-use crate::dialect::standard::{self, Wish};
+use crate::attachment;
+use crate::dialect::{Refusal, Wish, standard};
 use crate::state::CallState;
 use entourage_model::{
     Act, Attachment, CallId, EffectClass, Event, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
 };
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What a tool came back with.
@@ -31,10 +33,10 @@ impl<'a> Desk<'a> {
         self.start_tools(&[]);
     }
 
-    fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, standard::Refusal>> {
+    fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, Refusal>> {
         let acting = self.state.session.as_ref()?.acting;
         let prompt = &self.world.side(self.state, acting)?.prompt;
-        standard::interpret(self.state, prompt, &call.name, &call.arguments)
+        standard::interpret(self.world, self.state, prompt, &call.name, &call.arguments)
     }
 
     fn is_offered(&self, tool: &Name) -> bool {
@@ -137,7 +139,9 @@ impl<'a> Desk<'a> {
         if !running {
             return;
         }
-        let (call, outcome) = (call.call, returned.outcome);
+        let call = call.call;
+        let returned = self.with_session_files(&call, returned, &acts);
+        let outcome = returned.outcome;
         let closing = self.take_acts(acts);
         self.end_call_with(&call, self.with_paths(&call, returned));
         if outcome == Outcome::Done {
@@ -154,7 +158,7 @@ impl<'a> Desk<'a> {
         self.end_call_with(call, Returned { outcome, text, attachments: Vec::new() });
     }
 
-    fn end_call_with(&mut self, call: &ToolCall, Returned { outcome, text, attachments }: Returned) {
+    pub(super) fn end_call_with(&mut self, call: &ToolCall, Returned { outcome, text, attachments }: Returned) {
         let mut message = self.message(Role::Tool, text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
         message.tool_call_id = Some(call.id.clone());
@@ -163,6 +167,38 @@ impl<'a> Desk<'a> {
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
         self.emit(Event::CallEnded { message: Arc::new(message), outcome });
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
+    }
+
+    /// The files that a session's payload names, where the tool is bound to the session. One that is not there makes the
+    /// call a failed one: the session goes on, and the model can name another.
+    fn with_session_files(&self, call: &ToolCall, mut returned: Returned, acts: &[Act]) -> Returned {
+        let side = self.state.session.as_ref().and_then(|s| self.world.side(self.state, s.acting));
+        let Some(property) = side.and_then(|side| attachment::attaching(side, call.name.as_str())) else {
+            return returned;
+        };
+        if returned.outcome != Outcome::Done {
+            return returned;
+        }
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let mut files = self.world.files.clone();
+        for act in acts {
+            match act {
+                Act::PutFile(file) => _ = files.insert(file.path.clone(), file.clone()),
+                Act::RemoveFile { path } => _ = files.remove(path),
+                _ => {}
+            }
+        }
+        match attachment::find(&files, arguments.get(property)) {
+            Ok(found) => {
+                let known: Vec<_> = returned.attachments.iter().map(|file| file.path.clone()).collect();
+                returned.attachments.extend(found.into_iter().filter(|file| !known.contains(&file.path)));
+                returned
+            }
+            Err(fault) => {
+                let text = format!("`{property}` of `{}`: {fault}", call.name);
+                Returned { outcome: Outcome::Failed, text, attachments: Vec::new() }
+            }
+        }
     }
 
     /// The model reads where a result's files lie. A session's result is passed on as it is.

@@ -77,7 +77,8 @@ impl Ledger {
             | Write::NewRun(_)
             | Write::StartRun { .. }
             | Write::PutFile { .. }
-            | Write::RemoveFile { .. } => Ok(()),
+            | Write::RemoveFile { .. }
+            | Write::SetAgent { .. } => Ok(()),
         }
     }
 
@@ -91,6 +92,7 @@ impl Ledger {
             Item::Message(_)
             | Item::ChildTerminated { run: None, .. }
             | Item::ChildReported { .. }
+            | Item::Variables { .. }
             | Item::Cancel { .. }
             | Item::Stop
             | Item::Terminate => Ok(()),

@@ -149,7 +149,11 @@ impl Tree {
                 Write::Spawn(new) => self.spawn(thread, *new),
                 // What a thread writes to itself lies in its mail already.
                 Write::Deliver { to, item } if to != thread => _ = self.deliver(to, *item),
-                Write::Deliver { .. } | Write::StartRun { .. } | Write::PutFile { .. } | Write::RemoveFile { .. } => {}
+                Write::Deliver { .. }
+                | Write::StartRun { .. }
+                | Write::PutFile { .. }
+                | Write::RemoveFile { .. }
+                | Write::SetAgent { .. } => {}
                 Write::NewRun(run) => self.new_run(run),
                 Write::EndRun { run, .. } => self.row(&run).is_over = true,
                 Write::DeliveredRun { run } => {

@@ -55,7 +55,7 @@ fn attachments_are_listed_below_the_text() {
         > Deliver t0 Message user "Subagent (reference: @c2) has returned the following result:\n\na map\n\n/attachments/map.png" delivers=r3 silent subagent_id=@c2 &/attachments/map.png
         < ended r2 done the text &/attachments/a.txt &/attachments/b.txt
         ! ChildEnded c1 r2 done
-        ! CallEnded k1 writer done "the text\n\n/attachments/a.txt\n/attachments/b.txt"
+        ! CallEnded k1 writer done "the text\n\n/attachments/a.txt\n/attachments/b.txt" &/attachments/a.txt &/attachments/b.txt
         ! Posted user "Subagent (reference: @c2) has returned the following result:\n\na map\n\n/attachments/map.png" delivers=r3 silent subagent_id=@c2 &/attachments/map.png
         > DeliveredRun r2
         > DeliveredRun r3

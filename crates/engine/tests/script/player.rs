@@ -93,7 +93,7 @@ impl Player {
         let setup = self.actor.setup.clone();
         let deadline = setup.started.at.after(Duration::from_secs(setup.limits.run_seconds));
         let acting = setup.started.receives.unwrap_or(Side::A);
-        let begun = [Event::SessionStarted { deadline, acting }, Event::Posted(Box::new(posted))];
+        let begun = [Event::SessionStarted { deadline, acting, ask: None }, Event::Posted(Box::new(posted))];
         let journal = [Event::Started(setup.started.clone())].into_iter().chain(begun).collect();
         self.actor = Actor::born(setup, journal);
     }
@@ -111,7 +111,8 @@ impl Player {
                 | Write::EndRun { .. }
                 | Write::DeliveredRun { .. }
                 | Write::PutFile { .. }
-                | Write::RemoveFile { .. } => {
+                | Write::RemoveFile { .. }
+                | Write::SetAgent { .. } => {
                     continue;
                 }
             };

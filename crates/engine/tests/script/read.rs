@@ -134,6 +134,7 @@ pub(crate) fn ending(text: &str) -> Ending {
         name: path.rsplit('/').next().unwrap_or(path).to_owned(),
         mime_type: "text/plain".to_owned(),
         size: 1,
+        digest: None,
     };
     Ending { outcome: outcome_named(outcome), text, attachments: files.map(file).collect(), limit: None }
 }

@@ -30,6 +30,18 @@ impl Renderer<'_> {
             Event::ChildAsked { child, run, wait } => {
                 format!("ChildAsked {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
             }
+            Event::ChildReleased { child, run } => {
+                format!("ChildReleased {} {}", self.names.thread(*child), self.names.run(run))
+            }
+            Event::Activated { message } => format!("Activated {} {}", side(message.side), self.answer(message)),
+            Event::HandedOff { agent } => format!("HandedOff {agent}"),
+            Event::VariablesRequested(request) => {
+                format!("VariablesRequested {} missing={}", request.entry.name(), request.missing.join(","))
+            }
+            Event::RequestClosed { child, .. } => match child {
+                Some(child) => format!("RequestClosed {}", self.names.thread(*child)),
+                None => "RequestClosed".to_owned(),
+            },
             Event::ChildEnded { child, run, outcome } => {
                 format!("ChildEnded {} {} {}", self.names.thread(*child), self.names.run(run), word(outcome))
             }
@@ -68,6 +80,7 @@ impl Renderer<'_> {
             Write::EndRun { run, ending } => format!("EndRun {} {}", self.names.run(run), self.ending(ending)),
             Write::DeliveredRun { run } => format!("DeliveredRun {}", self.names.run(run)),
             Write::PutFile { thread, file } => format!("PutFile {} {}", self.names.thread(*thread), file.path),
+            Write::SetAgent { thread, agent } => format!("SetAgent {} {agent}", self.names.thread(*thread)),
             Write::RemoveFile { thread, path } => format!("RemoveFile {} {path}", self.names.thread(*thread)),
         }
     }
@@ -198,6 +211,9 @@ impl Renderer<'_> {
             Item::ChildReported { child, status } => {
                 format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
             }
+            Item::Variables { child, variables, .. } => {
+                format!("Variables {}{}", self.names.thread(*child), held(variables))
+            }
             Item::Cancel { run } => format!("Cancel {}", self.names.run(run)),
             Item::Stop => "Stop".to_owned(),
             Item::Terminate => "Terminate".to_owned(),
@@ -221,6 +237,7 @@ fn held(variables: &BTreeMap<String, VariableValue>) -> String {
 fn waits(wait: &Wait) -> String {
     match wait {
         Wait::Call(call) => format!("call={call}"),
+        Wait::Timed { call, .. } => format!("timed={call}"),
         Wait::Background => "background".to_owned(),
     }
 }

@@ -14,8 +14,8 @@
 
 use entourage_engine::World;
 use entourage_model::{
-    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, Ids, Instructions, Kind, Limits, Name, Part,
-    Program, Prompt, Remote, Resumable, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
+    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, Name,
+    Part, Program, Prompt, Remote, Resumable, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
     ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables,
 };
 use std::collections::BTreeMap;
@@ -42,6 +42,7 @@ pub(crate) struct Setup {
     pub(crate) tools: BTreeMap<Name, Arc<ToolSpec>>,
     pub(crate) variables: Variables,
     pub(crate) limits: Limits,
+    pub(crate) files: BTreeMap<String, FileRow>,
     pub(crate) tree_left: u32,
     pub(crate) started: Started,
 }
@@ -53,6 +54,7 @@ impl Setup {
             tools: TOOLS.iter().map(|(name, class)| (Name::from(*name), tool(name, *class))).collect(),
             variables: Variables::default(),
             limits: Limits::default(),
+            files: BTreeMap::new(),
             tree_left: 200,
             started: started("nobody"),
         };
@@ -80,6 +82,7 @@ impl Setup {
             tools: &self.tools,
             variables: &self.variables,
             limits: &self.limits,
+            files: &self.files,
             tree_left: self.tree_left,
         }
     }
@@ -163,18 +166,7 @@ pub(crate) fn parent() -> ThreadId {
 }
 
 fn started(agent: &str) -> Started {
-    Started {
-        thread: this_thread(),
-        agent: agent.into(),
-        bundle: Digest::of(b"team"),
-        parent: None,
-        root: this_thread(),
-        depth: 0,
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(0),
-    }
+    Started::root(this_thread(), agent.into(), Digest::of(b"team"), Timestamp(0))
 }
 
 fn tool(name: &str, class: EffectClass) -> Arc<ToolSpec> {

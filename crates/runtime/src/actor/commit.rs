@@ -167,7 +167,8 @@ impl Actor {
             | Write::NewRun(_)
             | Write::EndRun { .. }
             | Write::PutFile { .. }
-            | Write::RemoveFile { .. } => true,
+            | Write::RemoveFile { .. }
+            | Write::SetAgent { .. } => true,
             Write::StartRun { .. } | Write::DeliveredRun { .. } => false,
         });
         // Once lost, the end of a call that is never repeated is lost for good, with all that the call has done.

@@ -10,7 +10,7 @@ use super::{Command, file, run};
 use crate::body::EncodedItem;
 use crate::column::{node_id_or_none, signed, thread_code, thread_id, time_or_none, unsigned};
 use crate::session::Session;
-use entourage_model::{Ending, FileRow, NewRun, NodeId, RunId, ThreadId, ThreadStatus, Timestamp, Usage};
+use entourage_model::{Ending, FileRow, Name, NewRun, NodeId, RunId, ThreadId, ThreadStatus, Timestamp, Usage};
 use entourage_store::{CommitError, Lease, StoreError};
 
 /// A commit ready to be bound.
@@ -43,6 +43,7 @@ pub(crate) enum EncodedWrite {
     DeliveredRun(RunId),
     PutFile(ThreadId, FileRow),
     RemoveFile(ThreadId, String),
+    SetAgent(ThreadId, Name),
 }
 
 /// What the caller cannot know by itself.
@@ -183,6 +184,10 @@ impl Append {
             EncodedWrite::DeliveredRun(id) => run::deliver(session, id)?,
             EncodedWrite::PutFile(thread, file) => _ = file::put(session, *thread, file)?,
             EncodedWrite::RemoveFile(thread, path) => _ = file::remove(session, *thread, path)?,
+            EncodedWrite::SetAgent(thread, agent) => {
+                let sql = "UPDATE threads SET agent = ?2 WHERE id = ?1";
+                session.execute(sql, (thread.as_bytes(), agent.as_str()))?;
+            }
         }
         Ok(Effect::Nothing)
     }

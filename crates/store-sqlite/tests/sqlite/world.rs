@@ -1,6 +1,6 @@
 //! What the tests of this crate share: a folder, and the few rows that they need.
 
-use entourage_model::{Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, Timestamp, Usage};
+use entourage_model::{Dialect, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, Timestamp, Usage};
 use entourage_store::contract::sample;
 use entourage_store::{Claim, Commit, Store};
 use entourage_store_sqlite::SqliteStore;
@@ -44,7 +44,7 @@ pub(crate) fn new_thread(seed: u64) -> NewThread {
     let message = Message::new(ids.message(), Role::User, "work", Timestamp(0));
     let blank = sample::new_thread(id, None, id);
     let run = NewRun {
-        id: ids.run(),
+        id: ids.run(Dialect::Standard),
         thread: id,
         parent: None,
         agent: blank.agent.clone(),

@@ -83,7 +83,7 @@ pub async fn a_key_does_not_ask_what_became_of_attached_files(mut world: World) 
     let mut attached = |path: &str, size: u64| {
         let Item::Message(mut posted) = world.message("hello") else { unreachable!("it is a message") };
         let (path, name, mime_type) = (path.to_owned(), "x".to_owned(), "text/plain".to_owned());
-        Arc::make_mut(&mut posted.message).attachments = vec![Attachment { path, name, mime_type, size }];
+        Arc::make_mut(&mut posted.message).attachments = vec![Attachment { path, name, mime_type, size, digest: None }];
         NewLine { key: Some("k".to_owned()), ..line(Item::Message(posted)) }
     };
     let [first, again, other] = [attached("/x", 1), attached("/x", 2), attached("/y", 1)];

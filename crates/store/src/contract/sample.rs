@@ -6,16 +6,10 @@ use entourage_model::{Digest, Event, NewThread, Started, ThreadId, ThreadStatus,
 /// A thread with its first event and nothing to do: a root, or else below the root that it names.
 pub fn new_thread(id: ThreadId, parent: Option<ThreadId>, root: ThreadId) -> NewThread {
     let started = Started {
-        thread: id,
-        agent: "worker".into(),
-        bundle: Digest::of(b"bundle"),
         parent,
         root,
         depth: u32::from(parent.is_some()),
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(1),
+        ..Started::root(id, "worker".into(), Digest::of(b"bundle"), Timestamp(1))
     };
     NewThread {
         id,

@@ -5,8 +5,8 @@ pub(super) use super::sample::{blank, new_thread};
 use crate::row::{Claim, Commit, Committed, NewLine, Page, QueueLine, RunRow, ThreadRow};
 use crate::store::{CommitError, Store};
 use entourage_model::{
-    Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, ThreadId, ThreadStatus,
-    Timestamp,
+    Dialect, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, ThreadId,
+    ThreadStatus, Timestamp,
 };
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl World {
     }
 
     pub(super) fn run_id(&mut self) -> RunId {
-        self.ids.run()
+        self.ids.run(Dialect::Standard)
     }
 
     pub(super) fn message(&mut self, text: &str) -> Item {
@@ -77,7 +77,7 @@ impl World {
 
     pub(super) fn new_run(&mut self, thread: ThreadId) -> NewRun {
         NewRun {
-            id: self.ids.run(),
+            id: self.ids.run(Dialect::Standard),
             thread,
             parent: None,
             agent: "worker".into(),

@@ -115,6 +115,11 @@ impl Tables {
                     thread.files.insert(file.path.clone(), file);
                 }
             }
+            Write::SetAgent { thread, agent } => {
+                if let Some(thread) = self.threads.get_mut(&thread) {
+                    thread.row.agent = agent;
+                }
+            }
             Write::RemoveFile { thread, path } => {
                 if let Some(thread) = self.threads.get_mut(&thread) {
                     thread.files.remove(&path);

@@ -72,18 +72,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
 fn parked(number: usize) -> NewThread {
     let id = Ids::new(Timestamp(1_700_000_000_000_000), number as u64).thread();
     let bundle = Digest::of(b"a team that nobody asks");
-    let started = Started {
-        thread: id,
-        agent: "nobody".into(),
-        bundle,
-        parent: None,
-        root: id,
-        depth: 0,
-        resumable: false,
-        receives: None,
-        user_id: None,
-        at: Timestamp(0),
-    };
+    let started = Started::root(id, "nobody".into(), bundle, Timestamp(0));
     NewThread {
         id,
         parent: None,

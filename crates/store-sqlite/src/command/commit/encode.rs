@@ -56,6 +56,7 @@ fn encode_write(lease: Lease, write: Write) -> Result<(EncodedWrite, Kept), Stor
         Write::EndRun { run, ending } => (EncodedWrite::EndRun(run, ending), Kept::Nothing),
         Write::DeliveredRun { run } => (EncodedWrite::DeliveredRun(run), Kept::Nothing),
         Write::PutFile { thread, file } => (EncodedWrite::PutFile(thread, file), Kept::Nothing),
+        Write::SetAgent { thread, agent } => (EncodedWrite::SetAgent(thread, agent), Kept::Nothing),
         Write::RemoveFile { thread, path } => (EncodedWrite::RemoveFile(thread, path), Kept::Nothing),
     })
 }

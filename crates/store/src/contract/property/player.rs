@@ -7,8 +7,8 @@ use crate::contract::world::{ending, new_thread};
 use crate::row::{self, Claim, FileRow, NewLine, RootKey, RootMade};
 use crate::store::{Store, StoreError};
 use entourage_model::{
-    Digest, Ending, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, RunId, Severity, ThreadId,
-    ThreadStatus, Timestamp, Usage,
+    Dialect, Digest, Ending, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Posted, Role, RunId, Severity,
+    ThreadId, ThreadStatus, Timestamp, Usage,
 };
 use std::fmt::Debug;
 use std::time::Duration;
@@ -292,7 +292,7 @@ impl<'s> Player<'s> {
     }
 
     fn new_run(&mut self, thread: ThreadId) -> NewRun {
-        let id = self.ids.run();
+        let id = self.ids.run(Dialect::Standard);
         self.runs.push(id.clone());
         let begun = self.runs.len().is_multiple_of(3);
         NewRun { id, thread, parent: None, agent: "worker".into(), request: "work".to_owned(), begun }

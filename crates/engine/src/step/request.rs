@@ -1,0 +1,78 @@
+//! Deciding about children that cannot start before somebody gives them variables.
+
+use super::Desk;
+use super::child::Birth;
+use crate::dialect::{Order, Patience, Refusal};
+use crate::variable::Needed;
+use entourage_model::{Dialect, Event, RequestId, ThreadId, VariableValue, VariablesRequest, Wait};
+use serde_json::json;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Requests that one thread may have open. An older one is over when another is made.
+const REQUESTS_MAX: usize = 100;
+
+impl Desk<'_> {
+    /// Keeps what is known of the child until its variables are given, and says what is missing.
+    pub(super) fn request_variables(&mut self, order: &Order<'_>, needed: Needed) -> Refusal {
+        self.close_old_requests();
+        let Needed { required, missing } = needed;
+        let id = self.ids.request();
+        let agent = order.entry.name().clone();
+        let until = self.now.after(Duration::from_secs(self.world.limits.variables_seconds));
+        self.emit(Event::VariablesRequested(Box::new(VariablesRequest {
+            id,
+            entry: order.entry.clone().into_owned(),
+            message: order.message.clone(),
+            given_name: order.name.clone(),
+            attachments: order.attachments.clone(),
+            arguments: order.arguments.clone(),
+            required: required.clone(),
+            missing: missing.clone(),
+            until,
+        })));
+        let endpoint = format!("/threads/{}/variables/{id}", self.state.id());
+        let text = format!(
+            "subagent `{agent}` needs variables that only a person can give: {}. It starts by itself once they are \
+             sent to {endpoint}; do not call it again.",
+            missing.join(", ")
+        );
+        Refusal::new("subagent_env_required", text)
+            .with("agent", json!(agent))
+            .with("request_id", json!(id))
+            .with("endpoint", json!(endpoint))
+            .with("required", json!(required))
+            .with("missing", json!(missing))
+    }
+
+    fn close_old_requests(&mut self) {
+        let open = &self.state.requests;
+        let spare = (open.len() + 1).saturating_sub(REQUESTS_MAX);
+        let old = open.values().enumerate().filter(|(place, request)| *place < spare || request.until <= self.now);
+        for request in old.map(|(_, request)| request.id).collect::<Vec<_>>() {
+            self.emit(Event::RequestClosed { request, child: None });
+        }
+    }
+
+    /// Starts the child that waited, as it was asked for. An unknown or expired request, or values that do not do, change
+    /// nothing: whoever sent them is told by what the thread says of the request afterwards.
+    pub(super) fn variables_given(&mut self, id: RequestId, child: ThreadId, given: BTreeMap<String, VariableValue>) {
+        let Some(request) = self.state.requests.get(&id).cloned() else { return };
+        let is_complete = request.missing.iter().all(|name| given.contains_key(name));
+        if request.until <= self.now || !is_complete || self.has_room(&request.entry).is_err() {
+            return;
+        }
+        self.emit(Event::RequestClosed { request: id, child: Some(child) });
+        let order = Order {
+            entry: Cow::Owned(request.entry),
+            dialect: Dialect::Standard,
+            message: request.message,
+            name: request.given_name,
+            attachments: request.attachments,
+            arguments: request.arguments,
+            patience: Patience::None,
+        };
+        self.bear(Birth { thread: child, wait: Wait::Background, given, order });
+    }
+}
