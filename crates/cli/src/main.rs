@@ -14,12 +14,14 @@ mod screen;
 mod declarations;
 mod definition_folder;
 mod invocation;
+mod private_file;
 mod project;
 mod settings;
 
 mod attachment;
 mod errand;
 mod interrupt;
+mod key_file;
 mod live;
 mod memory;
 mod models;

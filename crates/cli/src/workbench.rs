@@ -1,6 +1,7 @@
 //! The project's threads, opened for work: the store, and a runtime that has taken nothing up yet.
 
 use crate::failure::Failure;
+use crate::key_file;
 use crate::project::Project;
 use crate::storage::Storage;
 use entourage_model::{Limits, ModelRef, Report, Variables};
@@ -35,6 +36,8 @@ impl Workbench {
     pub(crate) async fn open(project: &Project, storage: Storage, equipment: Equipment) -> Result<Self, Failure> {
         let workspace =
             Workspace::open(&project.root).map_err(|fault| Failure::usage(Report::error("C002", fault.to_string())))?;
+        project.make_data_folder()?;
+        let vault = key_file::open(project)?;
         let parts = Parts {
             store: Arc::clone(&storage.store),
             models: Models::new(equipment.models),
@@ -42,6 +45,7 @@ impl Workbench {
             workspace: Arc::new(workspace),
             limits: equipment.limits,
             variables: equipment.variables,
+            vault,
             slots: SLOTS,
         };
         match Runtime::start(parts).await {

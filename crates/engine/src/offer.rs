@@ -3,7 +3,7 @@
 use crate::dialect::standard;
 use crate::state::ThreadState;
 use entourage_model::{
-    Agent, EffectClass, FileRow, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables,
+    Agent, EffectClass, FileRow, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables, Vault,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct World<'a> {
     pub tools: &'a BTreeMap<Name, Arc<ToolSpec>>,
     /// What holds for every thread and for every thread of a user.
     pub variables: &'a Variables,
+    /// Reads the thread's secret variables.
+    pub vault: &'a dyn Vault,
     pub limits: &'a Limits,
     /// The thread's files by their paths, where the input is one that looks at them.
     pub files: &'a BTreeMap<String, FileRow>,

@@ -3,6 +3,7 @@
 use crate::offer::World;
 use crate::state::ThreadState;
 use entourage_model::{ChildEntry, Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every variable that holds something for this thread, as a tool reads it. Secrets are among them: this is never for a
@@ -17,7 +18,7 @@ pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap
     let names: BTreeSet<&str> = declared.chain(world.variables.names(state.started.user_id.as_deref())).collect();
     let value = |name: &str| {
         let own = |config: &entourage_model::ToolConfig| config.env.get(name).cloned();
-        let found = of_thread(world, state, name).map(str::to_owned).or_else(|| config.and_then(own));
+        let found = of_thread(world, state, name).map(Cow::into_owned).or_else(|| config.and_then(own));
         found.or_else(|| beyond(world, state, name).map(str::to_owned))
     };
     names.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
@@ -36,18 +37,20 @@ pub(crate) fn for_model(world: &World<'_>, state: &ThreadState, prompt: &Prompt,
     if state.variables.get(name).is_some_and(VariableValue::is_secret) || declared.any(hides) {
         return None;
     }
-    of_thread(world, state, name).or_else(|| beyond(world, state, name)).map(str::to_owned)
+    let held = of_thread(world, state, name).or_else(|| beyond(world, state, name).map(Cow::Borrowed));
+    held.map(Cow::into_owned)
 }
 
 /// What `name` holds for code that acts for this prompt.
 pub(crate) fn of_prompt(world: &World<'_>, state: &ThreadState, prompt: &Prompt, name: &str) -> Option<String> {
     let own = || prompt.env.get(name).map(String::as_str);
-    of_thread(world, state, name).or_else(own).or_else(|| beyond(world, state, name)).map(str::to_owned)
+    let beyond = || own().or_else(|| beyond(world, state, name)).map(Cow::Borrowed);
+    of_thread(world, state, name).or_else(beyond).map(Cow::into_owned)
 }
 
-fn of_thread<'a>(world: &World<'a>, state: &'a ThreadState, name: &str) -> Option<&'a str> {
-    let own = state.variables.get(name).map(VariableValue::reveal);
-    own.or_else(|| world.agent(state)?.env.get(name).map(String::as_str))
+fn of_thread<'a>(world: &World<'a>, state: &'a ThreadState, name: &str) -> Option<Cow<'a, str>> {
+    let own = state.variables.get(name).and_then(|value| value.open(world.vault));
+    own.or_else(|| world.agent(state)?.env.get(name).map(|value| Cow::Borrowed(value.as_str())))
 }
 
 fn beyond<'a>(world: &World<'a>, state: &ThreadState, name: &str) -> Option<&'a str> {

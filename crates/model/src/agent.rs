@@ -26,9 +26,9 @@ impl Team {
         self.agents.get(name)
     }
 
-    /// A variable's value for a new thread. One that anybody declares as secret is one.
+    /// A variable's value for a new thread. One that anybody declares as secret, or as scoped, is nobody else's business.
     pub fn variable(&self, name: &str, value: impl Into<String>) -> VariableValue {
-        let is_secret = self.variables().any(|variable| variable.secret && variable.name == name);
+        let is_secret = self.variables().any(|variable| (variable.secret || variable.scoped) && variable.name == name);
         if is_secret { VariableValue::secret(value) } else { VariableValue::text(value) }
     }
 

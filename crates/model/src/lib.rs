@@ -45,5 +45,5 @@ pub use secret::Secret;
 pub use thread::{RegistryEntry, ThreadStatus};
 pub use time::Timestamp;
 pub use tool::{EffectClass, ToolSpec};
-pub use variable::{VariableValue, Variables};
+pub use variable::{VariableValue, Variables, Vault};
 pub use write::{NewRun, NewThread, Write};

@@ -41,6 +41,11 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// As everybody outside is shown it: how its bytes are kept is nobody's business.
+    fn shown(&self) -> Value {
+        json!({ "path": self.path, "name": self.name, "mime_type": self.mime_type, "size": self.size })
+    }
+
     /// The same file in another thread, under a path of its own there. Nothing for one whose bytes are not known.
     pub fn copied(&self, path: String, at: Timestamp) -> Option<FileRow> {
         let (digest, mime_type) = (self.digest?, self.mime_type.clone());
@@ -108,7 +113,7 @@ impl Message {
             "tool_name": self.tool_name,
             "tool_status": self.tool_status,
             "silent": self.silent,
-            "attachments": self.attachments,
+            "attachments": self.attachments.iter().map(Attachment::shown).collect::<Vec<_>>(),
             "metadata": self.metadata,
             "created_at": self.created_at,
         })

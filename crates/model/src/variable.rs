@@ -2,6 +2,7 @@
 
 use crate::Secret;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -12,24 +13,47 @@ pub struct VariableValue {
     /// Never in anything that a model sees.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     secret: bool,
+    /// `value` can be read only with the key of the vault that sealed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sealed: bool,
+}
+
+/// Reads what was sealed before it was stored.
+pub trait Vault: fmt::Debug + Send + Sync {
+    /// Nothing for a text that this vault did not seal.
+    fn open(&self, sealed: &str) -> Option<String>;
 }
 
 impl VariableValue {
     pub fn text(value: impl Into<String>) -> Self {
-        Self { value: value.into(), secret: false }
+        Self { value: value.into(), secret: false, sealed: false }
     }
 
     pub fn secret(value: impl Into<String>) -> Self {
-        Self { value: value.into(), secret: true }
+        Self { value: value.into(), secret: true, sealed: false }
+    }
+
+    /// A secret as it is stored.
+    pub fn sealed(value: impl Into<String>) -> Self {
+        Self { value: value.into(), secret: true, sealed: true }
     }
 
     pub fn is_secret(&self) -> bool {
         self.secret
     }
 
-    /// The value itself. Each caller is a place to review.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
+    }
+
+    /// The value as it is kept: of a sealed one nothing can be read. Each caller is a place to review.
     pub fn reveal(&self) -> &str {
         &self.value
+    }
+
+    /// The value itself; nothing for one that another vault sealed. Each caller is a place to review.
+    pub fn open(&self, vault: &dyn Vault) -> Option<Cow<'_, str>> {
+        if self.sealed { vault.open(&self.value).map(Cow::Owned) } else { Some(Cow::Borrowed(&self.value)) }
     }
 }
 

@@ -9,13 +9,17 @@ mod hub;
 mod perform;
 mod poller;
 mod query;
+mod request;
 mod roster;
 mod runtime;
 mod spawn;
 mod team;
+mod vault;
 mod wait;
 
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
+pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};
 pub use spawn::{Created, NewRoot, Outgoing, Sent};
+pub use vault::SealedVault;

@@ -6,6 +6,7 @@ use crate::hub::{Hub, Watcher};
 use crate::poller;
 use crate::roster::{Expected, Roster};
 use crate::team::Teams;
+use crate::vault::SealedVault;
 use entourage_engine::{ThreadState, World, apply};
 use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::Models;
@@ -70,6 +71,8 @@ pub struct Parts {
     pub limits: Limits,
     /// What holds for every thread, and for every thread of a user.
     pub variables: Variables,
+    /// Seals secret variables before they are stored.
+    pub vault: SealedVault,
     /// How many threads may be at work at once; the others are `ready` until there is room.
     pub slots: usize,
 }
@@ -91,6 +94,7 @@ pub(crate) struct Inner {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
+    pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
     pub(crate) cache: StateCache,
@@ -126,6 +130,7 @@ impl Runtime {
             workspace: parts.workspace,
             limits: parts.limits,
             variables: parts.variables,
+            vault: parts.vault,
             slots: parts.slots.max(1),
             cache: StateCache::default(),
             hub: Hub::default(),
@@ -191,7 +196,15 @@ impl Inner {
     /// What a decision about a thread of this team may look at.
     pub(crate) fn world<'a>(&'a self, team: &'a Team, tree_left: u32) -> World<'a> {
         const NO_FILES: &BTreeMap<String, FileRow> = &BTreeMap::new();
-        World { team, tools: &self.specs, variables: &self.variables, limits: &self.limits, files: NO_FILES, tree_left }
+        World {
+            team,
+            tools: &self.specs,
+            variables: &self.variables,
+            vault: &self.vault,
+            limits: &self.limits,
+            files: NO_FILES,
+            tree_left,
+        }
     }
 
     /// The files of a thread.

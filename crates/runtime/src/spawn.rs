@@ -103,7 +103,7 @@ impl Runtime {
         let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
-            events.push(Event::VariablesSet { variables: root.variables });
+            events.push(Event::VariablesSet { variables: inner.vault.seal_all(root.variables) });
         }
         if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.
@@ -195,7 +195,12 @@ impl Runtime {
     }
 
     /// Returns what the key's first call had queued, where this one repeats it.
-    async fn queue(&self, thread: ThreadId, item: Item, key: Option<String>) -> Result<Option<Item>, RuntimeError> {
+    pub(crate) async fn queue(
+        &self,
+        thread: ThreadId,
+        item: Item,
+        key: Option<String>,
+    ) -> Result<Option<Item>, RuntimeError> {
         let line = NewLine { item, key, run: None, messages_max: self.inner.limits.queue_messages };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {

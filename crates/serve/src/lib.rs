@@ -10,6 +10,7 @@ mod router;
 mod server;
 mod service;
 mod token;
+mod variables;
 
 mod body;
 mod cursor;

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::service::Service;
-use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, threads};
+use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, threads, variables};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -42,6 +42,7 @@ pub(crate) fn api() -> OpenApiRouter<Service> {
         .routes(routes!(events::stream))
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::write, files::delete))
+        .routes(routes!(variables::show, variables::give))
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(runs::cancel))

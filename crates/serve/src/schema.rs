@@ -137,7 +137,6 @@ pub(crate) struct Attachment {
     name: String,
     mime_type: String,
     size: u64,
-    digest: Option<String>,
 }
 
 #[cfg(test)]
@@ -190,7 +189,7 @@ mod tests {
             name: text(),
             mime_type: text(),
             size: 1,
-            digest: Some(model::Digest::of(b"")),
+            digest: None
         }));
         let entry = model::RegistryEntry {
             reference: ids.thread(),

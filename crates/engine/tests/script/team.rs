@@ -16,7 +16,7 @@ use entourage_engine::World;
 use entourage_model::{
     Agent, Binding, ChildEntry, Communication, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, Name,
     Part, Program, Prompt, Remote, Resumable, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
-    ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables,
+    ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables, Vault,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,6 +81,7 @@ impl Setup {
             team: &self.team,
             tools: &self.tools,
             variables: &self.variables,
+            vault: &Glass,
             limits: &self.limits,
             files: &self.files,
             tree_left: self.tree_left,
@@ -152,6 +153,16 @@ impl Setup {
         for name in named {
             self.team.agents.entry(name.clone()).or_insert_with(|| Arc::new(agent(name.as_str(), &["dual"])));
         }
+    }
+}
+
+/// A vault that hides nothing: what it opens is what was put in, turned around.
+#[derive(Debug)]
+struct Glass;
+
+impl Vault for Glass {
+    fn open(&self, sealed: &str) -> Option<String> {
+        Some(sealed.chars().rev().collect())
     }
 }
 

@@ -59,6 +59,7 @@ impl Stage {
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),
+            vault: entourage_runtime::SealedVault::of_this_process(),
             slots: 100,
         };
         let runtime = Runtime::start(parts).await.unwrap();

@@ -1,0 +1,60 @@
+//! Small files in the data folder that only their owner can read.
+
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use entourage_model::{Place, Report};
+use std::io::{self, Read as _, Write as _};
+
+const BYTES_MAX: u64 = 4096;
+
+pub(crate) fn exists(project: &Project, name: &str) -> bool {
+    folder(project).is_ok_and(|folder| folder.metadata(name).is_ok_and(|found| found.is_file()))
+}
+
+/// What `parse` makes of the file's text. Where there is no file, one is made with what `generate` gives.
+pub(crate) fn open<T>(
+    project: &Project,
+    name: &str,
+    generate: impl FnOnce() -> io::Result<String>,
+    parse: impl FnOnce(&str) -> io::Result<T>,
+) -> Result<T, Failure> {
+    let text = folder(project).and_then(|folder| match read(&folder, name) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => make(&folder, name, &generate()?),
+        read => read,
+    });
+    text.and_then(|text| parse(&text)).map_err(|fault| {
+        let report = Report::error("C038", format!("the {name} cannot be used: {fault}"));
+        Failure::new(Exit::File, report.at(Place::file(project.data.join(name).display().to_string())))
+    })
+}
+
+/// Bytes that nobody can guess.
+#[expect(clippy::disallowed_methods, reason = "the system's own source of randomness is a file")]
+pub(crate) fn randomness() -> io::Result<impl io::Read> {
+    std::fs::File::open("/dev/urandom")
+}
+
+fn folder(project: &Project) -> io::Result<Dir> {
+    Dir::open_ambient_dir(&project.data, cap_std::ambient_authority())
+}
+
+fn read(folder: &Dir, name: &str) -> io::Result<String> {
+    let mut text = String::new();
+    folder.open(name)?.take(BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Written whole under another name first, so that nobody ever reads half of it.
+fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
+    let draft = format!("{name}.new");
+    match folder.remove_file(&draft) {
+        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    writeln!(folder.open_with(&draft, &options)?, "{text}")?;
+    folder.rename(&draft, folder, name)?;
+    Ok(text.to_owned())
+}
