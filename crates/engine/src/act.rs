@@ -9,6 +9,7 @@ use crate::state::{Session, ThreadState};
 use entourage_model::{Act, Event, Message, MessageId, Name, Role, ThreadId, ToolCall, ToolEntry};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Variables and values that a thread may hold, of each kind.
 const ENTRIES_MAX: usize = 1000;
@@ -68,7 +69,7 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
             child.map(drop).ok_or_else(|| format!("`{thread}` is neither this thread nor a child of it"))
         }
         // Paths are checked where they are made.
-        Act::PutFile(_) | Act::RemoveFile { .. } => Ok(()),
+        Act::PutFile(_) | Act::RemoveFile { .. } | Act::AskPrompt { .. } => Ok(()),
     }
 }
 
@@ -107,6 +108,9 @@ pub(crate) fn trace(state: &ThreadState, act: &Act) -> Option<Event> {
         Act::QueueTool { name, arguments } => {
             let call = ToolCall { id: queued_id(state)?, name: name.clone(), arguments: arguments.clone() };
             Event::CallQueued { call }
+        }
+        Act::AskPrompt { prompt, answer, usage } => {
+            Event::PromptAnswered { prompt: prompt.clone(), answer: Arc::clone(answer), usage: *usage }
         }
         Act::Emit { name, data } => Event::Emitted { name: name.clone(), data: data.clone() },
         Act::QueueMessage { .. }

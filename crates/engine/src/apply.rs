@@ -77,6 +77,7 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::MessageReplaced { message } => transcript::replace(state, message),
         Event::MessageDeleted { id } => transcript::delete(state, *id),
         Event::CallQueued { call } => queue_call(state, call),
+        Event::PromptAnswered { usage, .. } => state.usage += *usage,
         // Files have rows of their own, and what was emitted is for others.
         Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } => {}
     }

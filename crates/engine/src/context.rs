@@ -25,7 +25,7 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
     })
 }
 
-fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
+pub(crate) fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
     let (session_first, turn_first) = state.session.as_ref().map_or((0, 0), |s| (s.first, s.turn_first));
     let first = if prompt.include_chat { 0 } else { session_first };
     let own = state.started.instructions.clone().filter(|_| state.agent == state.started.agent);

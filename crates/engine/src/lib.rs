@@ -11,6 +11,7 @@ mod dialect;
 mod offer;
 mod state;
 mod step;
+mod subprompt;
 mod variable;
 
 pub use act::{foresee, may_call, permit};
@@ -20,4 +21,5 @@ pub use context::request;
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Session, ThreadState};
 pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};
+pub use subprompt::request as subprompt_request;
 pub use variable::for_tool as variables_for_tool;

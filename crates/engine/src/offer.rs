@@ -2,6 +2,7 @@
 
 use crate::dialect::standard;
 use crate::state::ThreadState;
+use crate::subprompt;
 use entourage_model::{
     Agent, EffectClass, FileRow, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables, Vault,
 };
@@ -45,9 +46,9 @@ impl<'a> World<'a> {
         self.team.tools.get(name).map(|tool| &tool.spec).or_else(|| self.tools.get(name))
     }
 
-    /// Nothing for a tool that there is not.
+    /// Nothing for a tool that there is not. Asking a prompt of the team is as safe as the tools that it may call.
     pub fn class(&self, tool: &Name) -> Option<EffectClass> {
-        self.tool(tool).map(|spec| spec.class)
+        self.tool(tool).map(|spec| spec.class).or_else(|| subprompt::class(self, tool))
     }
 }
 
@@ -55,7 +56,8 @@ impl<'a> World<'a> {
 pub fn offered(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
     let own = prompt.tools.iter().filter_map(|entry| match entry {
         ToolEntry::Tool(name) => world.tool(name).cloned(),
-        ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
+        ToolEntry::Prompt(entry) => subprompt::spec(world, state, prompt, entry),
+        ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
     });
     own.chain(standard::tools(world, state, prompt)).collect()
 }

@@ -102,7 +102,7 @@ impl Decision {
 
     pub fn usage(&self) -> Usage {
         self.events.iter().fold(Usage::default(), |mut sum, event| {
-            if let Event::Answered { usage, .. } = event {
+            if let Event::Answered { usage, .. } | Event::PromptAnswered { usage, .. } = event {
                 sum += *usage;
             }
             sum

@@ -19,7 +19,7 @@ pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap
     let value = |name: &str| {
         let own = |config: &entourage_model::ToolConfig| config.env.get(name).cloned();
         let found = of_thread(world, state, name).map(Cow::into_owned).or_else(|| config.and_then(own));
-        found.or_else(|| beyond(world, state, name).map(str::to_owned))
+        found.or_else(|| beyond(world, state, prompt, name).map(str::to_owned))
     };
     names.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
 }
@@ -37,14 +37,12 @@ pub(crate) fn for_model(world: &World<'_>, state: &ThreadState, prompt: &Prompt,
     if state.variables.get(name).is_some_and(VariableValue::is_secret) || declared.any(hides) {
         return None;
     }
-    let held = of_thread(world, state, name).or_else(|| beyond(world, state, name).map(Cow::Borrowed));
-    held.map(Cow::into_owned)
+    of_prompt(world, state, prompt, name)
 }
 
 /// What `name` holds for code that acts for this prompt.
 pub(crate) fn of_prompt(world: &World<'_>, state: &ThreadState, prompt: &Prompt, name: &str) -> Option<String> {
-    let own = || prompt.env.get(name).map(String::as_str);
-    let beyond = || own().or_else(|| beyond(world, state, name)).map(Cow::Borrowed);
+    let beyond = || beyond(world, state, Some(prompt), name).map(Cow::Borrowed);
     of_thread(world, state, name).or_else(beyond).map(Cow::into_owned)
 }
 
@@ -53,8 +51,8 @@ fn of_thread<'a>(world: &World<'a>, state: &'a ThreadState, name: &str) -> Optio
     own.or_else(|| world.agent(state)?.env.get(name).map(|value| Cow::Borrowed(value.as_str())))
 }
 
-fn beyond<'a>(world: &World<'a>, state: &ThreadState, name: &str) -> Option<&'a str> {
-    let prompt = world.prompt(state).and_then(|prompt| prompt.env.get(name)).map(String::as_str);
+fn beyond<'a>(world: &World<'a>, state: &ThreadState, prompt: Option<&'a Prompt>, name: &str) -> Option<&'a str> {
+    let prompt = prompt.and_then(|prompt| prompt.env.get(name)).map(String::as_str);
     prompt.or_else(|| world.variables.find(state.started.user_id.as_deref(), name).map(Secret::reveal))
 }
 

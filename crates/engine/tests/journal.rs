@@ -83,6 +83,7 @@ fn kind(event: &Event) -> usize {
         Event::HandedOff { .. } => 27,
         Event::VariablesRequested(_) => 28,
         Event::RequestClosed { .. } => 29,
+        Event::PromptAnswered { .. } => 30,
     }
 }
 

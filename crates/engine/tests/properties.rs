@@ -4,6 +4,8 @@
 mod actor;
 #[path = "properties/deeds.rs"]
 mod deeds;
+#[path = "script/entry.rs"]
+mod entry;
 #[path = "script/laws.rs"]
 mod laws;
 #[path = "properties/ledger.rs"]

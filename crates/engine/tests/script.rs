@@ -4,6 +4,8 @@
 mod act;
 #[path = "script/actor.rs"]
 mod actor;
+#[path = "script/entry.rs"]
+mod entry;
 #[path = "script/laws.rs"]
 mod laws;
 #[path = "script/names.rs"]

@@ -1,6 +1,6 @@
 //! What a running tool does to its thread.
 
-use crate::{Ending, FileRow, Message, MessageId, Name, ThreadId, VariableValue};
+use crate::{Ending, FileRow, Message, MessageId, Name, ThreadId, Usage, VariableValue};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -58,6 +58,12 @@ pub enum Act {
         name: String,
         data: Value,
     },
+    /// A prompt of the team was asked within the call.
+    AskPrompt {
+        prompt: Name,
+        answer: Arc<Message>,
+        usage: Usage,
+    },
     /// Ends the session behind this call. The other open calls of the answer are given up.
     StopSession(Box<StopSession>),
     /// Ends this thread, or one of its children, with everything below it.
@@ -83,7 +89,10 @@ impl Act {
         let text = match self {
             Self::SetValue { key, value } | Self::Emit { name: key, data: value } => key.len() + size(value),
             Self::SetVariable { name, value } => name.len() + value.reveal().len(),
-            Self::InjectMessage(message) | Self::ReplaceMessage(message) | Self::QueueMessage { message, .. } => {
+            Self::InjectMessage(message)
+            | Self::ReplaceMessage(message)
+            | Self::QueueMessage { message, .. }
+            | Self::AskPrompt { answer: message, .. } => {
                 message.content.len() + message.metadata.values().map(size).sum::<usize>()
             }
             Self::NotifyParent { text } | Self::SetStatus { status: text } | Self::RemoveFile { path: text } => {

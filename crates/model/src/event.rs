@@ -132,6 +132,12 @@ pub enum Event {
     FileRemoved {
         path: String,
     },
+    /// A prompt of the team was asked within a call, and answered so. Only its caller is told, by the call's result.
+    PromptAnswered {
+        prompt: Name,
+        answer: Arc<Message>,
+        usage: Usage,
+    },
     /// A tool told whoever watches the thread.
     Emitted {
         name: String,
@@ -173,6 +179,7 @@ impl Event {
             | Self::CallQueued { .. }
             | Self::FilePut(_)
             | Self::FileRemoved { .. }
+            | Self::PromptAnswered { .. }
             | Self::Emitted { .. } => None,
         }
     }

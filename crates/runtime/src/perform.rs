@@ -1,10 +1,12 @@
 //! Doing what a decision asks for. Every effect comes back as an input to the same thread.
 
 mod model;
+mod prompt;
 mod script;
 mod tool;
 
 pub(crate) use model::model;
+pub(crate) use prompt::{Interview, prompt};
 pub(crate) use script::{Scene, script};
 pub(crate) use tool::tool;
 

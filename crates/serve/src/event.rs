@@ -82,6 +82,9 @@ fn told(event: &Event) -> Value {
             json!({ "type": "file_put", "path": row.path, "size": row.size, "mime_type": row.mime_type })
         }
         Event::FileRemoved { path } => json!({ "type": "file_removed", "path": path }),
+        Event::PromptAnswered { prompt, answer, .. } => {
+            json!({ "type": "prompt_answered", "prompt": prompt, "answer": answer.shown(None) })
+        }
         Event::Emitted { name, data } => json!({ "type": "emitted", "name": name, "data": data }),
     }
 }

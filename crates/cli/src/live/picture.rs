@@ -149,6 +149,10 @@ impl Node {
                 self.ended_at = None;
                 None
             }
+            Event::PromptAnswered { usage, .. } => {
+                self.tokens += usage.input_tokens + usage.output_tokens;
+                None
+            }
             Event::Answered { message, usage } => {
                 self.tokens += usage.input_tokens + usage.output_tokens;
                 self.tail.clear();

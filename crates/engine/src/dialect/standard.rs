@@ -92,7 +92,7 @@ fn handoff(entry: &HandoffEntry, pitch: &str) -> Arc<ToolSpec> {
 }
 
 /// Parameters that are called as the entry's properties are.
-fn mapped_parameters(message: Option<&str>, attachments: Option<&str>, name: Option<&str>) -> Value {
+pub(crate) fn mapped_parameters(message: Option<&str>, attachments: Option<&str>, name: Option<&str>) -> Value {
     let described = [
         (message, json!({"type": "string", "description": "What the subagent is to do."})),
         (attachments, paths_parameter()),

@@ -68,6 +68,7 @@ impl Desk<'_> {
             | Act::ReplaceMessage(_)
             | Act::DeleteMessage { .. }
             | Act::QueueTool { .. }
+            | Act::AskPrompt { .. }
             | Act::Emit { .. } => {}
         }
     }

@@ -42,8 +42,15 @@ impl<'a> Desk<'a> {
     fn is_offered(&self, tool: &Name) -> bool {
         let prompt = self.state.session.as_ref().and_then(|s| Some(&self.world.side(self.state, s.acting)?.prompt));
         prompt.is_some_and(|prompt| {
-            prompt.tools.iter().any(|entry| matches!(entry, ToolEntry::Tool(name) if name == tool))
-                && self.world.tool(tool).is_some()
+            let is_enabled =
+                |flag: &Option<String>| standard::is_enabled(self.world, self.state, prompt, flag.as_deref());
+            prompt.tools.iter().any(|entry| match entry {
+                ToolEntry::Tool(name) => name == tool && self.world.tool(tool).is_some(),
+                ToolEntry::Prompt(entry) => {
+                    entry.prompt == *tool && self.world.team.prompts.contains_key(tool) && is_enabled(&entry.optional)
+                }
+                ToolEntry::Child(_) | ToolEntry::Handoff(_) => false,
+            })
         })
     }
 

@@ -6,9 +6,8 @@
 //! `terminate THREAD`.
 
 use crate::read::{Reader, cut, ending, message};
-use entourage_model::{
-    Act, Attachment, Digest, Ending, FileRow, Ids, Message, Role, StopSession, Timestamp, VariableValue,
-};
+use crate::team::file;
+use entourage_model::{Act, Attachment, Ending, Ids, Message, Role, StopSession, Timestamp, VariableValue};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -63,16 +62,6 @@ impl Reader<'_> {
 
 fn stop(ending: Ending, status: Option<String>, quiet: bool) -> Act {
     Act::StopSession(Box::new(StopSession { ending, status, quiet }))
-}
-
-fn file(path: &str) -> FileRow {
-    FileRow {
-        path: path.to_owned(),
-        digest: Digest::of(b"content"),
-        size: 1,
-        mime_type: "text/plain".to_owned(),
-        created_at: Timestamp(0),
-    }
 }
 
 fn role(word: &str) -> Role {

@@ -2,9 +2,9 @@
 
 use crate::laws::{Broken, Flights, fold, hold, keep};
 use crate::team::Setup;
-use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, step};
+use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, World, looks_at_files, step};
 use entourage_model::{Event, Item, Timestamp, Write};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
@@ -60,7 +60,11 @@ impl Actor {
         }
         let before: BTreeSet<u64> = self.mail.iter().map(|letter| letter.number).collect();
         let cue = Cue { now: self.now(), seed: self.seed(), input };
-        let decision = step(&self.setup.world(), &mut self.state, &mut self.mail, cue);
+        let none = BTreeMap::new();
+        // Whoever drives a thread looks its files up only then.
+        let looks = looks_at_files(&self.setup.world(), &self.state, &cue.input);
+        let world = World { files: if looks { &self.setup.files } else { &none }, ..self.setup.world() };
+        let decision = step(&world, &mut self.state, &mut self.mail, cue);
         self.no_letter_is_lost(&before, &decision)?;
         self.journal.extend(decision.events.iter().cloned());
         self.flights.begin(&decision.effects)?;

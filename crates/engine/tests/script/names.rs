@@ -1,7 +1,10 @@
-//! Small stable names for identifiers: `t0` the thread, `p` its parent, `c1` its first child, `r1` a run.
+//! Small stable names for identifiers: `t0` the thread, `p` its parent, `c1` its first child, `r1` a run, `q1` a request for variables.
 
 use crate::team::{parent, this_thread};
-use entourage_model::{Ids, RunId, ThreadId, Timestamp};
+use entourage_model::{Ids, RequestId, RunId, ThreadId, Timestamp};
+
+/// Where copies of files lie.
+const COPIES: &str = "/attachments/";
 
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -23,6 +26,16 @@ impl Names {
         self.name(id.to_string(), 'r')
     }
 
+    pub(crate) fn request(&mut self, id: RequestId) -> String {
+        self.name(id.to_string(), 'q')
+    }
+
+    /// The request of that name; one that nobody has made where the name is new.
+    pub(crate) fn request_named(&mut self, name: &str) -> RequestId {
+        let unseen = Ids::new(Timestamp(0), 2_000 + self.known.len() as u64).request();
+        self.id_of(name, unseen.to_string()).parse().expect("a request's name")
+    }
+
     /// The thread of that name; one that nobody has seen before where the name is new.
     pub(crate) fn thread_named(&mut self, name: &str) -> ThreadId {
         let unseen = Ids::new(Timestamp(0), 1_000 + self.known.len() as u64).thread();
@@ -34,10 +47,12 @@ impl Names {
         RunId::from(self.id_of(name, name.to_owned()))
     }
 
-    /// The text with `@name` where it has identifiers.
+    /// The text with `@name` where it has identifiers, and `#` where it has the word that tells one copy of a file from
+    /// another.
     pub(crate) fn shorten(&self, text: &str) -> String {
         let long = self.known.iter().filter(|(id, name)| id != name);
-        long.fold(text.to_owned(), |text, (id, name)| text.replace(id, &format!("@{name}")))
+        let text = long.fold(text.to_owned(), |text, (id, name)| text.replace(id, &format!("@{name}")));
+        text.split_inclusive(COPIES).map(without_word).collect()
     }
 
     /// The text with identifiers where it has `@name`.
@@ -62,5 +77,17 @@ impl Names {
         }
         self.known.push((otherwise.clone(), name.to_owned()));
         otherwise
+    }
+}
+
+/// `a-0123abcd.txt` as `a-#.txt`, at the beginning of a text.
+fn without_word(text: &str) -> String {
+    let is_word = |word: &str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let name = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
+    match name.rsplit_once('-') {
+        Some((stem, rest)) if rest.get(..8).is_some_and(is_word) => {
+            format!("{stem}-#{}{}", &rest[8..], &text[name.len()..])
+        }
+        _ => text.to_owned(),
     }
 }

@@ -11,7 +11,7 @@ use crate::read::{Play, Reader, Requests};
 use crate::render::Renderer;
 use crate::team::Setup;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{Event, Item, ModelRequest, Posted, Side, Write};
+use entourage_model::{Ask, Event, ModelRequest, Posted, Side, Write};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -93,32 +93,32 @@ impl Player {
         let setup = self.actor.setup.clone();
         let deadline = setup.started.at.after(Duration::from_secs(setup.limits.run_seconds));
         let acting = setup.started.receives.unwrap_or(Side::A);
-        let begun = [Event::SessionStarted { deadline, acting, ask: None }, Event::Posted(Box::new(posted))];
-        let journal = [Event::Started(setup.started.clone())].into_iter().chain(begun).collect();
+        let mut journal = vec![Event::Started(setup.started.clone())];
+        if posted.message.content.is_empty() {
+            let ask = posted.run.map(|run| Box::new(Ask { run, reply_to: posted.reply_to }));
+            journal.push(Event::SessionStarted { deadline, acting, ask });
+        } else {
+            journal.push(Event::SessionStarted { deadline, acting, ask: None });
+            journal.push(Event::Posted(Box::new(posted)));
+        }
         self.actor = Actor::born(setup, journal);
     }
 
     /// Keeps who was asked for what, so that a script can end a run by its name alone.
     fn remember_requests(&mut self, decision: &Decision) {
         for write in &decision.writes {
-            let (thread, posted) = match write {
-                Write::Spawn(new) => (new.id, new.events.iter().find_map(born_with)),
-                Write::Deliver { to, item } => {
-                    (*to, if let Item::Message(posted) = &**item { Some(posted) } else { None })
-                }
-                Write::NewRun(_)
+            let asked = match write {
+                Write::Spawn(new) => new.run.as_ref(),
+                Write::NewRun(run) => Some(run),
+                Write::Deliver { .. }
                 | Write::StartRun { .. }
                 | Write::EndRun { .. }
                 | Write::DeliveredRun { .. }
                 | Write::PutFile { .. }
                 | Write::RemoveFile { .. }
-                | Write::SetAgent { .. } => {
-                    continue;
-                }
+                | Write::SetAgent { .. } => None,
             };
-            if let Some(Posted { run: Some(run), reply_to: Some(_), .. }) = posted {
-                self.requests.insert(run.clone(), thread);
-            }
+            self.requests.extend(asked.map(|run| (run.id.clone(), run.thread)));
         }
     }
 
@@ -151,9 +151,4 @@ fn model_call(decision: &Decision) -> Option<&ModelRequest> {
         Effect::CallModel(request) => Some(&**request),
         Effect::CallTool { .. } | Effect::Abort => None,
     })
-}
-
-/// The request that a child begins with.
-fn born_with(event: &Event) -> Option<&Posted> {
-    if let Event::Posted(posted) = event { Some(posted) } else { None }
 }

@@ -1,15 +1,16 @@
 //! Inputs as the lines of a script.
 //!
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
-//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `cancel RUN` · `stop` · `terminate`.
+//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` ·
+//! `terminate`.
 //! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…]`,
-//! where `script/act.rs` has the acts · `tick SECONDS|Nms` · `born RUN->THREAD TEXT` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
+//! where `script/act.rs` has the acts · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
 use entourage_engine::Input;
 use entourage_model::{
-    Attachment, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
-    Timestamp, ToolCall, Usage,
+    Attachment, Digest, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
+    Timestamp, ToolCall, Usage, VariableValue,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -76,6 +77,16 @@ impl Reader<'_> {
                 let (child, status) = cut(rest);
                 Item::ChildReported { child: self.names.thread_named(child), status: status.to_owned() }
             }
+            "variables" => {
+                let mut words = rest.split(' ');
+                let request = self.names.request_named(words.next().unwrap_or_default());
+                let child = self.names.thread_named(words.next().unwrap_or_default());
+                let given = words.map(|word| word.split_once('=').expect("NAME=VALUE"));
+                // As the runtime seals them: the test's vault turns a text around.
+                let sealed = |value: &str| VariableValue::sealed(value.chars().rev().collect::<String>());
+                let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
+                Item::Variables { request, child, variables }
+            }
             "cancel" => Item::Cancel { run: self.names.run_named(rest) },
             "stop" => Item::Stop,
             _ => {
@@ -134,7 +145,7 @@ pub(crate) fn ending(text: &str) -> Ending {
         name: path.rsplit('/').next().unwrap_or(path).to_owned(),
         mime_type: "text/plain".to_owned(),
         size: 1,
-        digest: None,
+        digest: Some(Digest::of(b"content")),
     };
     Ending { outcome: outcome_named(outcome), text, attachments: files.map(file).collect(), limit: None }
 }

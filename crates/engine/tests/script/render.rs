@@ -4,8 +4,8 @@ use crate::names::Names;
 use crate::team::Setup;
 use entourage_engine::Effect;
 use entourage_model::{
-    ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted, ReplyTo,
-    Rest, Role, RunId, SessionEnd, Side, Stop, VariableValue, Wait, Write,
+    Attachment, ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted,
+    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, VariableValue, Wait, Write,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,12 +36,13 @@ impl Renderer<'_> {
             Event::Activated { message } => format!("Activated {} {}", side(message.side), self.answer(message)),
             Event::HandedOff { agent } => format!("HandedOff {agent}"),
             Event::VariablesRequested(request) => {
-                format!("VariablesRequested {} missing={}", request.entry.name(), request.missing.join(","))
+                let id = self.names.request(request.id);
+                format!("VariablesRequested {id} {} missing={}", request.entry.name(), request.missing.join(","))
             }
-            Event::RequestClosed { child, .. } => match child {
-                Some(child) => format!("RequestClosed {}", self.names.thread(*child)),
-                None => "RequestClosed".to_owned(),
-            },
+            Event::RequestClosed { request, child } => {
+                let child = child.map(|child| format!(" {}", self.names.thread(child))).unwrap_or_default();
+                format!("RequestClosed {}{child}", self.names.request(*request))
+            }
             Event::ChildEnded { child, run, outcome } => {
                 format!("ChildEnded {} {} {}", self.names.thread(*child), self.names.run(run), word(outcome))
             }
@@ -64,6 +65,9 @@ impl Renderer<'_> {
             Event::CallQueued { call } => format!("CallQueued {} {} {}", call.id, call.name, call.arguments),
             Event::FilePut(file) => format!("FilePut {}", file.path),
             Event::FileRemoved { path } => format!("FileRemoved {path}"),
+            Event::PromptAnswered { prompt, answer, .. } => {
+                format!("PromptAnswered {prompt} {}", self.answer(answer))
+            }
             Event::Emitted { name, data } => format!("Emitted {name} {data}"),
         }
     }
@@ -79,7 +83,9 @@ impl Renderer<'_> {
             Write::StartRun { run } => format!("StartRun {}", self.names.run(run)),
             Write::EndRun { run, ending } => format!("EndRun {} {}", self.names.run(run), self.ending(ending)),
             Write::DeliveredRun { run } => format!("DeliveredRun {}", self.names.run(run)),
-            Write::PutFile { thread, file } => format!("PutFile {} {}", self.names.thread(*thread), file.path),
+            Write::PutFile { thread, file } => {
+                format!("PutFile {} {}", self.names.thread(*thread), self.names.shorten(&file.path))
+            }
             Write::SetAgent { thread, agent } => format!("SetAgent {} {agent}", self.names.thread(*thread)),
             Write::RemoveFile { thread, path } => format!("RemoveFile {} {path}", self.names.thread(*thread)),
         }
@@ -135,7 +141,7 @@ impl Renderer<'_> {
         for (key, value) in &message.metadata {
             text += &format!(" {key}={}", self.names.shorten(value.as_str().unwrap_or("?")));
         }
-        text + &message.attachments.iter().map(|file| format!(" &{}", file.path)).collect::<String>()
+        text + &&files(self.names, &message.attachments)
     }
 
     fn reply_to(&mut self, to: &ReplyTo) -> String {
@@ -174,7 +180,8 @@ impl Renderer<'_> {
 
     fn ending(&self, ending: &Ending) -> String {
         let limit = ending.limit.as_ref().map(|limit| format!(" limit={limit:?}")).unwrap_or_default();
-        format!("{} {}{limit}", word(&ending.outcome), self.quote(&ending.text))
+        let files = files(self.names, &ending.attachments);
+        format!("{} {}{limit}{files}", word(&ending.outcome), self.quote(&ending.text))
     }
 
     fn spawn(&mut self, new: &NewThread) -> String {
@@ -187,8 +194,11 @@ impl Renderer<'_> {
                 text += &started.receives.map(|side| format!(" receives={}", word(&side))).unwrap_or_default();
             } else if let Event::Posted(posted) = event {
                 text += &format!(" Message {}", self.posted(posted));
-            } else if let Event::SessionStarted { acting: Side::B, .. } = event {
-                text += " acting=b";
+            } else if let Event::SessionStarted { acting, ask, .. } = event {
+                text += if *acting == Side::B { " acting=b" } else { "" };
+                text += &ask.as_ref().map(|ask| format!(" asked {}", self.names.run(&ask.run))).unwrap_or_default();
+            } else if let Event::Injected { message } = event {
+                text += &format!(" Injected {}", self.message(message));
             } else if let Event::VariablesSet { variables } = event {
                 text += &format!(" VariablesSet{}", held(variables));
             }
@@ -211,8 +221,8 @@ impl Renderer<'_> {
             Item::ChildReported { child, status } => {
                 format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
             }
-            Item::Variables { child, variables, .. } => {
-                format!("Variables {}{}", self.names.thread(*child), held(variables))
+            Item::Variables { request, child, variables } => {
+                format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))
             }
             Item::Cancel { run } => format!("Cancel {}", self.names.run(run)),
             Item::Stop => "Stop".to_owned(),
@@ -224,6 +234,10 @@ impl Renderer<'_> {
         // JSON inside a text stays readable.
         format!("{:?}", self.names.shorten(text)).replace("\\\"", "'")
     }
+}
+
+fn files(names: &Names, files: &[Attachment]) -> String {
+    files.iter().map(|file| format!(" &{}", names.shorten(&file.path))).collect()
 }
 
 fn held(variables: &BTreeMap<String, VariableValue>) -> String {

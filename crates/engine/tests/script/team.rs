@@ -1,23 +1,26 @@
 //! A team as text, and the thread that a test is about.
 //!
 //! One line per agent: `boss tools=look,pay children=writer,scout&`, `pair dual turns=4 a.session_stop=finish.summary`.
-//! A key without `a.` or `b.` holds for both sides. A child is `NAME`, then in this order where they are meant:
-//! `:PROPERTY` of the message, `*` resumable, a number of instances, `@b` the receiving side, `!` explicit, `&` not
-//! blocking. A child that no line declares is a plain `dual` one.
+//! A key without `a.` or `b.` holds for both sides; a binding is `TOOL[.PROPERTY of the message[.PROPERTY of the files]]`.
+//! `script/entry.rs` has what is said of children and handoffs. A child that no line declares is a plain `dual` one.
 //! `temperature=0.5` and `top_p=1` are given to the model; `url=URL` makes an agent that another server runs.
-//! `says=A,B` ends the prompt with these variables; `env=A:1,B:2` and `prompt_env=A:1` set some; `gives=A` hands variables
-//! on to all children.
+//! `says=A,B` ends the prompt with these variables; `env=A:1,B:2` and `prompt_env=A:1` set some; `needs=A` declares scoped
+//! ones that must be there; `schema=A,B` wants these texts as arguments.
 //! `tool NAME [secret=A] [scoped=B] [uses=C]` is a tool of the team itself, with the variables that it declares.
 //! `everybody A=1` and `user NAME A=1` are settings.
 //! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER]`: by default the first agent, as a root.
-//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6`: `left` is the room in the tree.
+//! `files /a.txt /b.txt` lie in the thread.
+//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7`: `left` is the room in
+//! the tree.
 
+use crate::entry;
 use entourage_engine::World;
 use entourage_model::{
-    Agent, Binding, ChildEntry, Communication, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, Name,
-    Part, Program, Prompt, Remote, Resumable, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
-    ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables, Vault,
+    Agent, Binding, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, Name, Part, Program, Prompt, Remote,
+    Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team, ThreadId, Timestamp, ToolEntry, ToolSpec,
+    Variable, Variables, Vault,
 };
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,6 +67,7 @@ impl Setup {
                 "thread" => setup.read_thread(&words[1..]),
                 "limits" => setup.read_limits(&words[1..]),
                 "tool" => setup.read_tool(words[1], &words[2..]),
+                "files" => setup.files.extend(words[1..].iter().map(|path| ((*path).to_owned(), file(path)))),
                 "everybody" => setup.variables.instance.extend(words[1..].iter().map(|word| setting(word))),
                 "user" => {
                     let own = words[2..].iter().map(|word| setting(word)).collect();
@@ -113,13 +117,7 @@ impl Setup {
 
     fn read_tool(&mut self, name: &str, words: &[&str]) {
         let list = |key| value(words, key).into_iter().flat_map(|names| names.split(','));
-        let declared = |(name, secret): (&str, bool)| Variable {
-            name: name.to_owned(),
-            secret,
-            required: false,
-            scoped: !secret,
-            description: None,
-        };
+        let declared = |(name, secret): (&str, bool)| Variable { secret, scoped: !secret, ..variable(name) };
         let tool = ScriptTool {
             spec: tool(name, EffectClass::AtMostOnce),
             program: Arc::new(Program { entry: String::new(), modules: BTreeMap::new() }),
@@ -141,8 +139,9 @@ impl Setup {
         set(&mut self.limits.steps, "steps");
         set(&mut self.limits.session_turns, "session_turns");
         set(&mut self.tree_left, "left");
-        let seconds = value(words, "run_seconds").map(|text| u64::from(number(text)));
-        self.limits.run_seconds = seconds.unwrap_or(self.limits.run_seconds);
+        let set = |limit: &mut u64, key| *limit = value(words, key).map_or(*limit, |text| number(text).into());
+        set(&mut self.limits.run_seconds, "run_seconds");
+        set(&mut self.limits.variables_seconds, "variables_seconds");
     }
 
     /// Makes an agent of every child that is named and not declared.
@@ -220,50 +219,48 @@ fn side(agent: &str, side: &str, words: &[&str]) -> SideConfig {
 fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -> Prompt {
     let list = |key| own(key).into_iter().flat_map(|names| names.split(','));
     let tools = list("tools").map(|name| ToolEntry::Tool(name.into()));
-    let gives: Vec<String> = list("gives").map(str::to_owned).collect();
-    let children =
-        list("children").map(|text| ToolEntry::Child(ChildEntry { scoped_env: gives.clone(), ..child(text) }));
     let said = list("says").flat_map(|name| [Part::Text(" ".into()), Part::Env(name.to_owned())]);
     let instructions = [Part::Text(format!("You are {agent}/{side}.").into())].into_iter().chain(said).collect();
     Prompt {
         include_chat: own("chat") != Some("no"),
         include_past_tools: own("past_tools") != Some("no"),
-        tools: tools.chain(children).collect(),
+        tools: tools.chain(entry::entries(own)).collect(),
         env: pairs(own("prompt_env")),
+        variables: list("needs").map(|name| Variable { scoped: true, required: true, ..variable(name) }).collect(),
+        required_schema: own("schema").map(|_| schema(list("schema"))),
         sampling: Sampling { temperature: own("temperature").map(decimal), top_p: own("top_p").map(decimal) },
         ..Prompt::new(agent.into(), Instructions(instructions))
     }
 }
 
-fn child(text: &str) -> ChildEntry {
-    let (text, hidden) = text.strip_prefix('~').map_or((text, false), |rest| (rest, true));
-    let (alias, text) = text.split_once('=').map_or((None, text), |(alias, rest)| (Some(alias.into()), rest));
-    let (text, blocking) = text.strip_suffix('&').map_or((text, true), |rest| (rest, false));
-    let (text, communication) = match text.strip_suffix('!') {
-        Some(rest) => (rest, Communication::Explicit),
-        None => (text, Communication::Implicit),
-    };
-    let (text, receives) = text.split_once('@').map_or((text, Side::A), |(rest, side)| (rest, side_named(side)));
-    let resumable = text.split_once('*').map(|(_, instances)| Resumable {
-        receives,
-        instances_max: (!instances.is_empty()).then(|| number(instances)),
-        communication,
-    });
-    let text = text.split_once('*').map_or(text, |(rest, _)| rest);
-    let (agent, property) = text.split_once(':').map_or((text, None), |(agent, property)| (agent, Some(property)));
-    ChildEntry {
-        blocking,
-        message_property: property.map(str::to_owned),
-        resumable,
-        alias,
-        hidden,
-        ..ChildEntry::blocking(agent.into())
+/// An object that must have these texts.
+fn schema<'a>(names: impl Iterator<Item = &'a str>) -> Value {
+    let names: Vec<&str> = names.collect();
+    let properties: Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+    json!({"type": "object", "properties": properties, "required": names})
+}
+
+fn variable(name: &str) -> Variable {
+    Variable { name: name.to_owned(), secret: false, required: false, scoped: false, description: None }
+}
+
+/// A file of one byte.
+pub(crate) fn file(path: &str) -> FileRow {
+    FileRow {
+        path: path.to_owned(),
+        digest: Digest::of(b"content"),
+        size: 1,
+        mime_type: "text/plain".to_owned(),
+        created_at: Timestamp(0),
     }
 }
 
 fn binding(text: &str) -> Binding {
-    let (tool, message_property) = dotted(text);
-    Binding { tool: tool.into(), message_property, attachments_property: None }
+    let (tool, properties) = dotted(text);
+    let (message, files) = properties.as_deref().map(dotted).unzip();
+    let message_property = message.filter(|message| !message.is_empty()).map(str::to_owned);
+    Binding { tool: tool.into(), message_property, attachments_property: files.flatten() }
 }
 
 fn dotted(text: &str) -> (&str, Option<String>) {
@@ -286,7 +283,7 @@ fn value<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
     words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
 }
 
-fn side_named(text: &str) -> Side {
+pub(crate) fn side_named(text: &str) -> Side {
     if text == "b" { Side::B } else { Side::A }
 }
 
@@ -294,6 +291,6 @@ fn decimal(text: &str) -> f64 {
     text.parse().expect("a number")
 }
 
-fn number(text: &str) -> u32 {
+pub(crate) fn number(text: &str) -> u32 {
     text.parse().expect("a number")
 }

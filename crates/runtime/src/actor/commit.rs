@@ -4,7 +4,7 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::hub::Notice;
 use crate::perform;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, Write};
+use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, ToolCall, ToolEntry, Write};
 use entourage_store::{Commit, CommitError};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
@@ -122,7 +122,10 @@ impl Actor {
                     self.unrepeatable += usize::from(!repeatable);
                     self.flights.push(match self.team.tools.get(&call.name) {
                         Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
-                        None => perform::tool(&self.inner, self.place(), (call, key), repeatable),
+                        None => match self.interview(&call) {
+                            Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
+                            None => perform::tool(&self.inner, self.place(), (call, key), repeatable),
+                        },
                     });
                 }
             }
@@ -145,6 +148,16 @@ impl Actor {
             tool: Arc::clone(tool),
             state: self.state.clone(),
         }
+    }
+
+    /// The prompt that the call asks, where it is one of the acting side's.
+    fn interview(&self, call: &ToolCall) -> Option<perform::Interview> {
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state)?;
+        let entry = prompt.tools.iter().find_map(|entry| match entry {
+            ToolEntry::Prompt(entry) if entry.prompt == call.name => Some(entry.clone()),
+            ToolEntry::Prompt(_) | ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
+        })?;
+        Some(perform::Interview { place: self.place(), team: Arc::clone(&self.team), entry, state: self.state.clone() })
     }
 
     fn is_repeatable(&self, effect: &Effect) -> bool {

@@ -4,7 +4,7 @@ use super::{Flight, Place};
 use crate::hub::Notice;
 use crate::runtime::Inner;
 use entourage_engine::Input;
-use entourage_model::ModelRequest;
+use entourage_model::{ModelAnswer, ModelRequest};
 use entourage_outside::model::Watch;
 use futures::FutureExt as _;
 use std::sync::Arc;
@@ -34,8 +34,13 @@ impl Watch for Live<'_> {
 pub(crate) fn model(inner: &Arc<Inner>, place: Place, request: ModelRequest) -> Flight {
     let inner = Arc::clone(inner);
     async move {
-        let answer = inner.models.ask(&request, &Live { inner: &inner, place }).await;
-        (Input::Answered(answer.map_err(|failure| failure.to_string())), true)
+        let answer = ask(&inner, place, &request).await;
+        (Input::Answered(answer), true)
     }
     .boxed()
+}
+
+/// The model's answer, or why it gives none.
+pub(super) async fn ask(inner: &Inner, place: Place, request: &ModelRequest) -> Result<ModelAnswer, String> {
+    inner.models.ask(request, &Live { inner, place }).await.map_err(|failure| failure.to_string())
 }
