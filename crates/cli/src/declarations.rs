@@ -1,10 +1,12 @@
 //! What the project declares: where it is looked for, and what it may name.
 
+use crate::invocation::Invocation;
 use crate::project::{self, Project};
 use crate::settings::{ProfileFolders, Settings, SettingsFile, Trust, place_of};
 use crate::{definition_folder, environment, memory};
 use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report};
+use entourage_outside::remote::Remotes;
 use entourage_outside::tool::Toolbox;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -47,6 +49,17 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
     });
     loaded.reports.splice(0..0, reports);
     loaded
+}
+
+/// The servers that run agents for this project, with what its settings say to them.
+pub(crate) fn remotes(invocation: &Invocation) -> Remotes {
+    let (root, data) = (invocation.project.root.clone(), invocation.project.data.clone());
+    let (settings, files) = (invocation.settings.clone(), invocation.settings_files.clone());
+    let headers = move || {
+        let project = Project::open(Some(&root), Some(&data));
+        project.map(|project| read(&project, &settings, &files).headers).unwrap_or_default()
+    };
+    Remotes::new(headers, environment::variable)
 }
 
 /// The folders that can be opened, each as people know it.

@@ -1,5 +1,6 @@
 //! Waiting for threads at work: shown while they work, and left in order when somebody presses Ctrl-C.
 
+use crate::declarations;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
@@ -35,6 +36,7 @@ impl<'a> Errand<'a> {
             tools: Toolbox::builtin(),
             limits: settings.limits.clone(),
             variables: settings.variables.clone(),
+            remotes: declarations::remotes(invocation),
         };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {

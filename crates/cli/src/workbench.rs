@@ -6,6 +6,7 @@ use crate::project::Project;
 use crate::storage::Storage;
 use entourage_model::{Limits, ModelRef, Report, Variables};
 use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
+use entourage_outside::remote::Remotes;
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{Parts, Runtime, RuntimeError};
@@ -30,6 +31,7 @@ pub(crate) struct Equipment {
     pub(crate) tools: Toolbox,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
+    pub(crate) remotes: Remotes,
 }
 
 impl Workbench {
@@ -45,6 +47,7 @@ impl Workbench {
             workspace: Arc::new(workspace),
             limits: equipment.limits,
             variables: equipment.variables,
+            remotes: equipment.remotes,
             vault,
             slots: SLOTS,
         };

@@ -4,7 +4,7 @@ use crate::dialect::standard::{self, attach};
 use crate::offer::{World, offered};
 use crate::state::ThreadState;
 use crate::variable;
-use entourage_model::{Line, Message, ModelRequest, Prompt, Role, Side};
+use entourage_model::{Line, Message, ModelRequest, Prompt, RemoteTask, Role, Side};
 use std::sync::Arc;
 
 /// The next model call of the acting side; nothing while no model has to act.
@@ -22,6 +22,25 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         parallel_tool_calls: prompt.parallel_tool_calls,
         reasoning: prompt.reasoning.clone(),
         sampling: prompt.sampling,
+        remote: remote_task(world, state).map(Box::new),
+    })
+}
+
+/// What another server is asked at this point, where it runs the agent.
+pub(crate) fn remote_task(world: &World<'_>, state: &ThreadState) -> Option<RemoteTask> {
+    let remote = world.agent(state)?.remote.clone()?;
+    let is_answer = |message: &&Arc<Message>| message.role == Role::Assistant && message.side.is_some();
+    let said = state.transcript.iter().rev().take_while(|message| !is_answer(message));
+    let mut asked: Vec<_> = said.filter(|message| message.role == Role::User).map(|m| m.content.as_str()).collect();
+    asked.reverse();
+    Some(RemoteTask {
+        agent: state.agent.clone(),
+        remote,
+        id: format!("{}-{}", state.id(), state.usage.steps),
+        session: state.id(),
+        parent: state.started.parent,
+        user_id: state.started.user_id.clone(),
+        input: asked.join("\n\n"),
     })
 }
 

@@ -59,5 +59,6 @@ pub fn offered(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<A
         ToolEntry::Prompt(entry) => subprompt::spec(world, state, prompt, entry),
         ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
     });
-    own.chain(standard::tools(world, state, prompt)).collect()
+    let offered = own.chain(standard::tools(world, state, prompt));
+    offered.filter(|spec| !state.started.denied.contains(&spec.name)).collect()
 }

@@ -15,8 +15,8 @@ use crate::offer::World;
 use crate::state::ThreadState;
 use child::Return;
 use entourage_model::{
-    Act, Attachment, CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Role, ThreadId, Timestamp,
-    ToolCall, Usage, Write,
+    Act, Attachment, CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, RemoteTask, Role, ThreadId,
+    Timestamp, ToolCall, Usage, Write,
 };
 use std::collections::VecDeque;
 use tool::Returned;
@@ -79,6 +79,8 @@ pub enum Effect {
     CallTool { call: ToolCall, key: String },
     /// Ends every model and tool call of this thread that is in flight.
     Abort,
+    /// Tells another server that a piece of work is to end. One that it does not know, or that has ended, stays as it is.
+    CancelRemote(Box<RemoteTask>),
 }
 
 impl Decision {
@@ -208,7 +210,7 @@ impl Desk<'_> {
         if std::mem::take(&mut self.settled) && self.state.session.as_ref().is_some_and(|session| session.open == 0) {
             self.advance();
         }
-        if self.state.session.is_none() && self.state.terminated.is_none() && self.is_inactive() {
+        if self.state.terminated.is_none() && self.begins_by_itself() {
             self.start_session();
         }
         // A session that ends while messages wait is followed by the next one at once.

@@ -192,12 +192,6 @@ impl Remote {
 }
 
 impl Agent {
-    /// Why it cannot run here; nothing for an agent that can.
-    pub fn obstacle(&self) -> Option<String> {
-        let host = self.remote.as_ref()?.host();
-        Some(format!("agent `{}` is run by another server, `{host}`, and remote agents cannot be run yet", self.name))
-    }
-
     /// Its own, and those of its sides.
     fn all_variables(&self) -> impl Iterator<Item = &Variable> {
         let sides = [Some(&self.side_a), self.side_b.as_ref()].into_iter().flatten();

@@ -208,6 +208,9 @@ pub struct Started {
     /// What its parent called it with, where the agent asks for more than a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// Tools that neither it nor anything below it may call, whatever its agent says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Name>,
     /// The prompt as it was read when the thread was made, in place of what the agent says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Arc<str>>,
@@ -229,6 +232,7 @@ impl Started {
             user_id: None,
             dialect: None,
             arguments: None,
+            denied: Vec::new(),
             instructions: None,
             at,
         }

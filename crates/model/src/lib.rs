@@ -39,7 +39,7 @@ pub use message::{Attachment, Message, Role, ToolCall, ToolStatus};
 pub use nearest::{meant, nearest};
 pub use program::Program;
 pub use report::{Code, Place, Report, Severity};
-pub use request::{Line, ModelAnswer, ModelRequest};
+pub use request::{Line, ModelAnswer, ModelRequest, RemoteTask};
 pub use run::{Ending, Outcome, RunStatus, Usage};
 pub use secret::Secret;
 pub use thread::{RegistryEntry, ThreadStatus};

@@ -1,6 +1,8 @@
 //! What a model is asked, and what it answers.
 
-use crate::{Message, ModelRef, Name, Reasoning, Role, Sampling, Side, ToolCall, ToolChoice, ToolSpec, Usage};
+use crate::{
+    Message, ModelRef, Name, Reasoning, Remote, Role, Sampling, Side, ThreadId, ToolCall, ToolChoice, ToolSpec, Usage,
+};
 use std::sync::Arc;
 
 /// One model call. Messages are shared with the thread's state, never copied.
@@ -18,6 +20,22 @@ pub struct ModelRequest {
     pub parallel_tool_calls: Option<bool>,
     pub reasoning: Option<Reasoning>,
     pub sampling: Sampling,
+    /// Where another server does the work, in place of any model.
+    pub remote: Option<Box<RemoteTask>>,
+}
+
+/// A piece of work for an agent that another server runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteTask {
+    pub agent: Name,
+    pub remote: Remote,
+    /// The same however often it is asked for: what was begun before a crash is found again.
+    pub id: String,
+    /// Tasks of one session are one conversation.
+    pub session: ThreadId,
+    pub parent: Option<ThreadId>,
+    pub user_id: Option<String>,
+    pub input: String,
 }
 
 /// One line of the context.

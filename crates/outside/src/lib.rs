@@ -3,5 +3,6 @@
 //! Nothing here decides anything: it does what it is told and says how that went.
 
 pub mod model;
+pub mod remote;
 pub mod tool;
 pub mod workspace;

@@ -8,7 +8,7 @@ mod complaint;
 mod direct;
 mod endpoint;
 mod failure;
-mod http;
+pub(crate) mod http;
 mod incoming;
 mod limiter;
 mod openai;

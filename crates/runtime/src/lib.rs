@@ -21,5 +21,5 @@ pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent
 pub use hub::{Notice, Watcher};
 pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};
-pub use spawn::{Created, NewRoot, Outgoing, Sent};
+pub use spawn::{Created, NewRoot, Order, Outgoing, Sent};
 pub use vault::SealedVault;

@@ -10,6 +10,7 @@ use crate::vault::SealedVault;
 use entourage_engine::{ThreadState, World, apply};
 use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::Models;
+use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::Workspace;
 use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
@@ -71,6 +72,8 @@ pub struct Parts {
     pub limits: Limits,
     /// What holds for every thread, and for every thread of a user.
     pub variables: Variables,
+    /// Servers that run agents for this process.
+    pub remotes: Remotes,
     /// Seals secret variables before they are stored.
     pub vault: SealedVault,
     /// How many threads may be at work at once; the others are `ready` until there is room.
@@ -94,6 +97,7 @@ pub(crate) struct Inner {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
+    pub(crate) remotes: Arc<Remotes>,
     pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
@@ -130,6 +134,7 @@ impl Runtime {
             workspace: parts.workspace,
             limits: parts.limits,
             variables: parts.variables,
+            remotes: Arc::new(parts.remotes),
             vault: parts.vault,
             slots: parts.slots.max(1),
             cache: StateCache::default(),

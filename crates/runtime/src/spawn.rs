@@ -2,8 +2,8 @@
 
 use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_model::{
-    Attachment, Dialect, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, RunStatus,
-    Side, Started, Team, ThreadId, VariableValue,
+    Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
+    RunStatus, Side, Started, Team, ThreadId, VariableValue,
 };
 use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
 use std::collections::BTreeMap;
@@ -23,6 +23,15 @@ pub struct NewRoot {
     pub files: Vec<FileRow>,
     /// The thread's own variables, which go before all others.
     pub variables: BTreeMap<String, VariableValue>,
+}
+
+/// How somebody else's runtime wants a piece of work to be done.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The id that it has there.
+    pub run: RunId,
+    /// Tools that nobody may call for it.
+    pub denied: Vec<Name>,
 }
 
 /// Something said to a thread from outside.
@@ -55,7 +64,7 @@ pub struct Sent {
 impl Runtime {
     /// Makes a root thread and takes it up. When this returns, the thread and its message are durable.
     pub async fn create(&self, root: NewRoot) -> Result<Created, RuntimeError> {
-        let (new, files) = self.new_root(root).await?;
+        let (new, files) = self.new_root(root, None).await?;
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
             let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
@@ -69,7 +78,18 @@ impl Runtime {
 
     /// The same, once for each key: whoever repeats a request is told what its first call made.
     pub async fn create_once(&self, root: NewRoot, key: RootKey) -> Result<Created, RuntimeError> {
-        let (new, files) = self.new_root(root).await?;
+        self.create_keyed(root, None, key).await
+    }
+
+    /// The same for work whose run has its id already: repeating it is told of the first.
+    pub async fn submit(&self, root: NewRoot, order: Order) -> Result<Created, RuntimeError> {
+        let name = format!("run/{}", order.run);
+        let key = RootKey { request: Digest::of(name.as_bytes()), name };
+        self.create_keyed(root, Some(order), key).await
+    }
+
+    async fn create_keyed(&self, root: NewRoot, order: Option<Order>, key: RootKey) -> Result<Created, RuntimeError> {
+        let (new, files) = self.new_root(root, order).await?;
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
             let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
@@ -87,7 +107,7 @@ impl Runtime {
     }
 
     /// The thread as it is to be stored, and its files.
-    async fn new_root(&self, root: NewRoot) -> Result<(NewThread, Vec<FileRow>), RuntimeError> {
+    async fn new_root(&self, root: NewRoot, order: Option<Order>) -> Result<(NewThread, Vec<FileRow>), RuntimeError> {
         let inner = &self.inner;
         if root.team.agent(&root.agent).is_none() {
             return Err(RuntimeError::NoAgent(root.agent));
@@ -96,10 +116,13 @@ impl Runtime {
         let now = inner.store.now();
         let mut ids = Ids::new(now, fastrand::u64(..));
         let thread = ids.thread();
-        let asked = root.message.map(|message| self.first_run(&mut ids, thread, &root.agent, message)).transpose()?;
+        let Order { run, denied } =
+            order.unwrap_or_else(|| Order { run: ids.run(Dialect::Standard), denied: Vec::new() });
+        let asked =
+            root.message.map(|message| self.first_run(&mut ids, (thread, run), &root.agent, message)).transpose()?;
         let (run, posted) = asked.unzip();
         let started =
-            Started { user_id: root.user_id.clone(), ..Started::root(thread, root.agent.clone(), bundle, now) };
+            Started { user_id: root.user_id.clone(), denied, ..Started::root(thread, root.agent.clone(), bundle, now) };
         let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
@@ -132,11 +155,10 @@ impl Runtime {
     fn first_run(
         &self,
         ids: &mut Ids,
-        thread: ThreadId,
+        (thread, id): (ThreadId, RunId),
         agent: &Name,
         outgoing: Outgoing,
     ) -> Result<(NewRun, Posted), RuntimeError> {
-        let id = ids.run(Dialect::Standard);
         let request = outgoing.content.clone();
         let message = self.message(ids, outgoing)?;
         let run = NewRun { id: id.clone(), thread, parent: None, agent: agent.clone(), request, begun: true };
@@ -165,6 +187,17 @@ impl Runtime {
             Some(Item::Message(posted)) => Sent { message: posted.message.id, repeated: true },
             _ => Sent { message: id, repeated: false },
         })
+    }
+
+    /// Queues a message as the request of a run with this id, once.
+    pub async fn ask(&self, thread: ThreadId, outgoing: Outgoing, run: RunId) -> Result<(), RuntimeError> {
+        let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
+        let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
+        let request = outgoing.content.clone();
+        let message = self.message(&mut ids, outgoing)?;
+        let new = NewRun { id: run.clone(), thread, parent: None, agent: row.agent, request, begun: false };
+        let item = Item::Message(Posted { run: Some(run), ..Posted::plain(message) });
+        self.queue_line(thread, (item, Some(new)), None).await.map(drop)
     }
 
     /// Ends the current turn of a thread; background children go on.
@@ -201,7 +234,16 @@ impl Runtime {
         item: Item,
         key: Option<String>,
     ) -> Result<Option<Item>, RuntimeError> {
-        let line = NewLine { item, key, run: None, messages_max: self.inner.limits.queue_messages };
+        self.queue_line(thread, (item, None), key).await
+    }
+
+    async fn queue_line(
+        &self,
+        thread: ThreadId,
+        (item, run): (Item, Option<NewRun>),
+        key: Option<String>,
+    ) -> Result<Option<Item>, RuntimeError> {
+        let line = NewLine { item, key, run, messages_max: self.inner.limits.queue_messages };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
             let room = inner.room();

@@ -15,6 +15,18 @@ pub(crate) struct Fault {
     why: Why,
 }
 
+/// What was wrong in one text, for protocols that have no more room. It travels with the response.
+#[derive(Clone, Debug)]
+pub(crate) struct PlainFault(String);
+
+impl PlainFault {
+    /// The refusal as the task protocol writes it.
+    pub(crate) fn rewrite(mut response: Response) -> Response {
+        let Some(Self(error)) = response.extensions_mut().remove() else { return response };
+        (response.status(), Json(serde_json::json!({ "error": error }))).into_response()
+    }
+}
+
 /// The body of every refusal.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Refusal {
@@ -76,6 +88,9 @@ impl From<RuntimeError> for Fault {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        (self.status, Json(Refusal { error: self.why })).into_response()
+        let plain = PlainFault(self.why.message.clone().into_owned());
+        let mut response = (self.status, Json(Refusal { error: self.why })).into_response();
+        response.extensions_mut().insert(plain);
+        response
     }
 }

@@ -1,6 +1,6 @@
 //! Whose requests are answered at all.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, PlainFault};
 use crate::service::Service;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TRANSFER_ENCODING};
@@ -25,10 +25,14 @@ pub(crate) struct Arrival {
 pub(crate) async fn guard(State(service): State<Service>, request: Request, next: Next) -> Response {
     // A body without a length is followed by nothing else: so nothing can be hidden behind it.
     let is_last = request.headers().contains_key(TRANSFER_ENCODING);
+    let is_task = plain_path(&request).starts_with("/tasks");
     let mut response = match look(&service, &request) {
         Ok(()) => next.run(request).await,
         Err(fault) => fault.into_response(),
     };
+    if is_task {
+        response = PlainFault::rewrite(response);
+    }
     if is_last {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -43,12 +47,16 @@ fn look(service: &Service, request: &Request) -> Result<(), Fault> {
         return Err(Fault::bad_request("a request has either a content length or a transfer encoding"));
     }
     check_host(arrival.address, request)?;
-    let path = request.uri().path();
-    let path = path.strip_prefix("/api").filter(|rest| rest.starts_with('/')).unwrap_or(path);
-    if !OPEN.contains(&path) {
+    if !OPEN.contains(&plain_path(request)) {
         check_token(service, headers)?;
     }
     check_content_type(request.method(), headers)
+}
+
+/// Every route is also there below `/api`.
+fn plain_path(request: &Request) -> &str {
+    let path = request.uri().path();
+    path.strip_prefix("/api").filter(|rest| rest.starts_with('/')).unwrap_or(path)
 }
 
 fn check_host(address: SocketAddr, request: &Request) -> Result<(), Fault> {

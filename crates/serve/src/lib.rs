@@ -29,6 +29,7 @@ mod messages;
 mod meters;
 mod openapi;
 mod runs;
+mod tasks;
 mod threads;
 
 pub use server::{Drain, ServeError, Server};

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::service::Service;
-use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, threads, variables};
+use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, tasks, threads, variables};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -46,6 +46,12 @@ pub(crate) fn api() -> OpenApiRouter<Service> {
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(runs::cancel))
+        .routes(routes!(tasks::submit))
+        .routes(routes!(tasks::show))
+        .routes(routes!(tasks::wait))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(tasks::resume))
+        .routes(routes!(tasks::events::events))
         .routes(routes!(agents::list))
         .routes(routes!(agents::show))
         .routes(routes!(health::healthz))

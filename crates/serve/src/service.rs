@@ -1,6 +1,7 @@
 //! What handlers share.
 
 use crate::meters::Meters;
+use crate::tasks::Refusals;
 use crate::token::Tokens;
 use entourage_model::Team;
 use entourage_runtime::Runtime;
@@ -19,11 +20,12 @@ pub struct Service {
     teams: Arc<dyn Teams>,
     pub(crate) tokens: Tokens,
     pub(crate) meters: Meters,
+    pub(crate) refusals: Refusals,
 }
 
 impl Service {
     pub fn new(runtime: Runtime, teams: Arc<dyn Teams>, tokens: Tokens) -> Self {
-        Self { runtime, teams, tokens, meters: Meters::default() }
+        Self { runtime, teams, tokens, meters: Meters::default(), refusals: Refusals::default() }
     }
 
     /// Reading declarations blocks; nobody else waits for it.

@@ -38,6 +38,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         workspace: Arc::new(Workspace::open(&settings.workspace)?),
         limits: Limits { children_live: children, children_total: children, ..Limits::default() },
         variables: Variables::default(),
+        remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
     };

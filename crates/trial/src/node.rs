@@ -65,6 +65,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         workspace: Arc::new(Workspace::open(&settings.data)?),
         limits: Limits { children_live: 1000, children_total: 100_000, ..Limits::default() },
         variables: Variables::default(),
+        remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 10_000,
     };

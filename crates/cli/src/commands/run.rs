@@ -11,7 +11,7 @@ use crate::storage::Storage;
 use crate::verdict::Verdict;
 use clap::Args;
 use entourage_declare::Loaded;
-use entourage_model::{Name, Place, Report, Severity, ThreadId};
+use entourage_model::{Name, Report, Severity, ThreadId};
 use entourage_runtime::{NewRoot, Outgoing, Runtime, RuntimeError};
 use entourage_store::FileRow;
 use std::io::Read as _;
@@ -57,9 +57,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let loaded = invocation.declarations();
     let agent = agent.unwrap_or(loaded.primary.as_str());
     let agent = choose(invocation, &loaded, agent, &arguments.words)?;
-    insist_on_here(&loaded, &agent)?;
     let models = models::settings(invocation)?;
-    if let Some(agent) = loaded.team.agent(&agent) {
+    if let Some(agent) = loaded.team.agent(&agent).filter(|agent| agent.remote.is_none()) {
         models::insist_on_keys(&models, agent)?;
     }
     warn_of_withheld(invocation, arguments.user.as_ref());
@@ -91,14 +90,6 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let live = errand.live(created.thread, invocation.show());
     errand.wait(live, work).await?;
     conclude(invocation, &errand, created.thread).await
-}
-
-/// Fails for an agent that another server runs.
-fn insist_on_here(loaded: &Loaded, name: &Name) -> Result<(), Failure> {
-    let Some(agent) = loaded.team.agent(name) else { return Ok(()) };
-    let Some(what) = agent.obstacle() else { return Ok(()) };
-    let report = Report::error("C040", what).hint("ask that server itself, or replace its `url` by instructions");
-    Err(Failure::usage(Report { place: agent.source.file.as_ref().map(Place::file), ..report }))
 }
 
 /// A tool that finds a variable missing cannot know why.

@@ -130,25 +130,6 @@ fn linked_folders_are_not_entered_and_linked_files_stay_in_the_project() {
     assert!(said.stdout.contains("6 agents, 1 error, 1 warning\n"), "{said:?}");
 }
 
-const FAR: &str = "[subagents.far]\ndescription = \"Far.\"\nurl = \"https://me:key@there.example/x\"\n";
-
-#[test]
-fn an_agent_that_another_server_runs_is_not_run_here() {
-    let script = r#"{ "rules": [
-        { "agent": "lead", "step": 0, "reply": { "calls": [ { "tool": "far", "arguments": { "message": "go" } } ] } },
-        { "reply": { "text": "I was told: {{last}}" } }
-    ] }"#;
-    let project = Project::new().file("entourage.toml", FAR).file("script.json", script);
-    let why = "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet";
-    let run = ["--model", "script:script.json", "run"];
-    let said = project.say(&[&run[..], &["far", "hi"]].concat());
-    said.refused(1, &[&format!("error[C040]: {why}"), "at entourage.toml", "hint: "]);
-    assert!(!said.stderr.contains("me:key"), "{said:?}");
-    let said = project.say(&[&run[..], &["hi"]].concat());
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains("subagent_remote") && said.stdout.contains(why), "{said:?}");
-}
-
 /// An agent that the folder at `path` defines.
 fn defined_by(path: &str) -> String {
     format!("---\ndescription: Defined.\nworkspace:\n  path: {path}\n---\n")

@@ -13,8 +13,16 @@ use std::sync::Arc;
 const INSTANCES_MAX: usize = 100;
 
 impl<'a> Desk<'a> {
+    /// Whether the thread begins although nobody has said anything: its immediate children wait for nobody. One that has
+    /// begun before, and could not start them, does not try again until somebody writes to it.
+    pub(super) fn begins_by_itself(&self) -> bool {
+        let first = self.world.side(self.state, self.first_side());
+        let can_step = first.is_some_and(|side| side.steps_max != Some(0)) && self.world.limits.steps > 0;
+        self.state.session.is_none() && self.state.transcript.is_empty() && can_step && self.is_inactive()
+    }
+
     /// Whether an immediate child waits to be started.
-    pub(super) fn is_inactive(&self) -> bool {
+    fn is_inactive(&self) -> bool {
         let acting = self.state.session.as_ref().map_or(self.first_side(), |session| session.acting);
         let side = self.world.side(self.state, acting);
         !self.state.activated[acting as usize]
@@ -30,7 +38,8 @@ impl<'a> Desk<'a> {
         let orders = self.immediate_orders(prompt);
         let mut message = self.message(Role::Assistant, "");
         message.side = self.state.session.as_ref().map(|session| session.acting);
-        message.tool_calls = orders.iter().enumerate().map(|(place, order)| as_call(place, order)).collect();
+        let number = self.state.seq + 1;
+        message.tool_calls = (1..).zip(&orders).map(|(place, order)| as_call(number, place, order)).collect();
         let calls = message.tool_calls.clone();
         self.emit(Event::Activated { message: Arc::new(message) });
         for (call, order) in calls.iter().zip(orders) {
@@ -82,11 +91,11 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// The call that a model would have made.
-fn as_call(place: usize, order: &Order<'_>) -> ToolCall {
+/// The call that a model would have made. Its id is unlike that of any other activation of the thread.
+fn as_call(number: u64, place: usize, order: &Order<'_>) -> ToolCall {
     let entry = &order.entry;
     let said = |property: Option<&str>, text: &Option<String>| Some((property?.to_owned(), text.clone()?.into()));
-    let id = format!("immediate_{}", place + 1).into();
+    let id = format!("immediate_{number}_{place}").into();
     let (name, arguments): (_, Map<String, Value>) = if entry.resumable.is_some() {
         let agent = ("agent".to_owned(), Value::from(entry.name().as_str()));
         let rest = [said(Some("message"), &order.message), said(Some("name"), &order.name)];

@@ -39,7 +39,7 @@ impl Desk<'_> {
                 Err(refusal) => self.end_call(call, Outcome::Failed, refusal.text()),
             },
             Wish::Send(note) => self.send(call, note),
-            Wish::HandOff(entry) => self.accept_handoff(call, &entry.agent),
+            Wish::HandOff(entry) => self.accept_handoff(call, entry),
         }
     }
 
@@ -50,11 +50,8 @@ impl Desk<'_> {
     }
 
     pub(super) fn has_room(&self, entry: &ChildEntry) -> Result<(), Refusal> {
-        let Some(agent) = self.world.team.agent(&entry.agent) else {
+        if self.world.team.agent(&entry.agent).is_none() {
             return Err(Refusal::invalid(format!("there is no agent `{}`", entry.agent)));
-        };
-        if let Some(text) = agent.obstacle() {
-            return Err(Refusal::new("subagent_remote", text));
         }
         let limits = self.world.limits;
         if self.state.started.depth >= limits.depth {
@@ -157,6 +154,7 @@ impl Desk<'_> {
             user_id: me.user_id.clone(),
             dialect: Some(link.dialect),
             arguments: order.arguments.clone(),
+            denied: me.denied.clone(),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
         let request = order.message.clone().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::tool::unknown_outcome;
 use super::{Desk, Effect};
+use crate::context;
 use crate::state::CallState;
 use entourage_model::{
     Ask, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
@@ -134,10 +135,9 @@ impl Desk<'_> {
     /// Takes back everything that is in flight and answers the open calls.
     pub(super) fn interrupt(&mut self, why: &str) {
         let Some(session) = &self.state.session else { return };
-        self.out.effects.clear();
-        self.out.effects.push(Effect::Abort);
-        let open: Vec<_> =
-            session.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_))).cloned().collect();
+        let calls = session.calls.clone();
+        self.abort();
+        let open: Vec<_> = calls.into_iter().filter(|call| !matches!(call.state, CallState::Ended(_))).collect();
         for call in open {
             match call.state {
                 CallState::Waiting(child) => self.cancel_child(child),
@@ -149,6 +149,16 @@ impl Desk<'_> {
                 CallState::Asked | CallState::Ended(_) => {}
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
+        }
+    }
+
+    /// Takes back what is in flight, also where another server does it.
+    fn abort(&mut self) {
+        self.out.effects.clear();
+        self.out.effects.push(Effect::Abort);
+        if self.state.session.is_some() {
+            let task = context::remote_task(self.world, self.state);
+            self.out.effects.extend(task.map(|task| Effect::CancelRemote(Box::new(task))));
         }
     }
 
@@ -216,8 +226,7 @@ impl Desk<'_> {
         if self.state.terminated.is_some() {
             return;
         }
-        self.out.effects.clear();
-        self.out.effects.push(Effect::Abort);
+        self.abort();
         let asks = self.state.session.as_ref().map(|session| session.asks.clone()).unwrap_or_default();
         self.terminate_children();
         self.emit(Event::Terminated { at: self.now });

@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::model::argument_text;
+use super::tool::Returned;
 use crate::attachment;
 use crate::state::CallState;
 use entourage_model::{Event, HandoffEntry, Name, Outcome, Posted, Role, ToolCall, ToolEntry, Write};
@@ -9,8 +10,10 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl<'a> Desk<'a> {
-    /// Answers the call. The agent changes once every call of the answer has ended.
-    pub(super) fn accept_handoff(&mut self, call: &ToolCall, agent: &Name) {
+    /// Answers the call. The agent changes once every call of the answer has ended; until then the answer keeps the files
+    /// that are to go along.
+    pub(super) fn accept_handoff(&mut self, call: &ToolCall, entry: &HandoffEntry) {
+        let agent = &entry.agent;
         if self.handoff().is_some() {
             let text = format!("Only one agent can take over; `{agent}` does not.");
             return self.end_call(call, Outcome::Failed, text);
@@ -18,7 +21,12 @@ impl<'a> Desk<'a> {
         if self.world.team.agent(agent).is_none() {
             return self.end_call(call, Outcome::Failed, format!("There is no agent `{agent}`."));
         }
-        self.end_call(call, Outcome::Done, "Handoff complete".to_owned());
+        let named = entry.attachments_property.as_deref().and_then(|property| {
+            serde_json::from_str::<Value>(&call.arguments).ok()?.get_mut(property).map(Value::take)
+        });
+        // They were looked at when the call was granted.
+        let attachments = attachment::find(self.world.files, named.as_ref()).unwrap_or_default();
+        self.end_call_with(call, Returned { outcome: Outcome::Done, text: "Handoff complete".to_owned(), attachments });
     }
 
     /// The call of this answer by which another agent takes over.
@@ -39,11 +47,7 @@ impl<'a> Desk<'a> {
     pub(super) fn hand_off(&mut self, call: &ToolCall, entry: &HandoffEntry) {
         self.out.writes.push(Write::SetAgent { thread: self.state.id(), agent: entry.agent.clone() });
         let said = entry.message_property.as_deref().and_then(|property| argument_text(call, property));
-        let named = entry.attachments_property.as_deref().and_then(|property| {
-            serde_json::from_str::<Value>(&call.arguments).ok()?.get_mut(property).map(Value::take)
-        });
-        // They were looked at when the call was granted; a file that is gone since is left out.
-        let attachments = attachment::find(self.world.files, named.as_ref()).unwrap_or_default();
+        let attachments = self.result(call).map(|message| message.attachments.clone()).unwrap_or_default();
         self.emit(Event::HandedOff { agent: entry.agent.clone() });
         if said.is_some() || !attachments.is_empty() {
             let mut message = self.message(Role::User, said.unwrap_or_default());

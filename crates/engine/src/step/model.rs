@@ -69,9 +69,6 @@ impl<'a> Desk<'a> {
         if self.state.session.as_ref().is_some_and(|session| !session.is_asked) {
             return self.rest_unasked();
         }
-        if let Some(text) = self.world.agent(self.state).and_then(|agent| agent.obstacle()) {
-            return self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
-        }
         match context::request(self.world, self.state) {
             Some(request) => self.out.effects.push(Effect::CallModel(Box::new(request))),
             None => {
@@ -183,7 +180,7 @@ impl<'a> Desk<'a> {
         self.result(call).map(|message| message.content.clone()).unwrap_or_default()
     }
 
-    fn result(&self, call: &ToolCall) -> Option<&Message> {
+    pub(super) fn result(&self, call: &ToolCall) -> Option<&Message> {
         let results = self.state.transcript.iter().rev();
         results.map(|message| &**message).find(|message| message.tool_call_id.as_ref() == Some(&call.id))
     }

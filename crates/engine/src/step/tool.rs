@@ -23,6 +23,11 @@ impl<'a> Desk<'a> {
         let Some(session) = &self.state.session else { return };
         let calls: Vec<_> = session.calls.iter().map(|call| call.call.clone()).collect();
         for call in &calls {
+            if self.state.started.denied.contains(&call.name) {
+                let text = format!("`{}` is not allowed here: whoever started this work has denied it.", call.name);
+                self.end_call(call, Outcome::Failed, text);
+                continue;
+            }
             match self.wish(call) {
                 Some(Ok(wish)) => self.grant(call, wish),
                 Some(Err(refusal)) => self.end_call(call, Outcome::Failed, refusal.text()),

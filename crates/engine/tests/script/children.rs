@@ -436,26 +436,20 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
 }
 
 #[test]
-fn an_agent_that_another_server_runs_is_refused_as_a_child_and_fails_as_a_thread() {
-    check(
-        "boss children=far\nfar url=https://me:key@there.example:8443/x?y",
-        r#"
-        < ask r1 hi ...
-        < model | k1=far {"message":"go"}
-        ! Answered a "" k1
-        ! CallEnded k1 far failed "{'error':{'code':'subagent_remote','message':'agent `far` is run by another server, `there.example:8443`, and remote agents cannot be run yet'}}"
-        > CallModel boss a 1
-        "#,
-    );
+fn an_agent_that_another_server_runs_is_asked_like_a_model_and_told_to_end() {
     check(
         "far url=http://there.example",
         r#"
         < ask r1 hi
         ! SessionStarted a
         ! Posted user "hi" r1
-        ! SessionEnded failed "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet" rest=failed
         > StartRun r1
-        > EndRun r1 failed "agent `far` is run by another server, `there.example`, and remote agents cannot be run yet"
+        > CallModel far a 0
+        < cancel r1
+        ! SessionEnded cancelled "The run was cancelled." rest=idle
+        > EndRun r1 cancelled "The run was cancelled."
+        > Abort
+        > CancelRemote far
         "#,
     );
 }

@@ -24,6 +24,7 @@ impl Flights {
                     *self = Self::default();
                     true
                 }
+                Effect::CancelRemote(_) => true,
                 Effect::CallModel(_) => !std::mem::replace(&mut self.model, true),
                 Effect::CallTool { call, .. } => self.tools.insert(call.id.clone()),
             };
@@ -116,10 +117,11 @@ fn running_means_in_flight(state: &ThreadState, flights: &Flights) -> Result<(),
 
 fn effects_are_allowed(setup: &Setup, state: &ThreadState, effects: &[Effect]) -> Result<(), Broken> {
     for effect in effects {
-        let ended = state.terminated.is_some() && *effect != Effect::Abort;
+        let ends = matches!(effect, Effect::Abort | Effect::CancelRemote(_));
+        let ended = state.terminated.is_some() && !ends;
         hold(!ended, || format!("{effect:?} of a terminated thread"))?;
         match effect {
-            Effect::Abort => {}
+            Effect::Abort | Effect::CancelRemote(_) => {}
             Effect::CallModel(request) => results_follow_their_calls(request)?,
             Effect::CallTool { call, .. } => {
                 let recorded = state.session.as_ref().is_some_and(|session| {

@@ -149,6 +149,6 @@ impl Player {
 fn model_call(decision: &Decision) -> Option<&ModelRequest> {
     decision.effects.iter().find_map(|effect| match effect {
         Effect::CallModel(request) => Some(&**request),
-        Effect::CallTool { .. } | Effect::Abort => None,
+        Effect::CallTool { .. } | Effect::Abort | Effect::CancelRemote(_) => None,
     })
 }

@@ -5,7 +5,7 @@ use crate::team::Setup;
 use entourage_engine::Effect;
 use entourage_model::{
     Attachment, ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted,
-    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, VariableValue, Wait, Write,
+    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, ToolCall, VariableValue, Wait, Write,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl Renderer<'_> {
             Event::ChildReleased { child, run } => {
                 format!("ChildReleased {} {}", self.names.thread(*child), self.names.run(run))
             }
-            Event::Activated { message } => format!("Activated {} {}", side(message.side), self.answer(message)),
+            Event::Activated { message } => self.activated(message),
             Event::HandedOff { agent } => format!("HandedOff {agent}"),
             Event::VariablesRequested(request) => {
                 let id = self.names.request(request.id);
@@ -106,6 +106,7 @@ impl Renderer<'_> {
                 format!("CallTool {} {}{key}", call.id, call.name)
             }
             Effect::Abort => "Abort".to_owned(),
+            Effect::CancelRemote(task) => format!("CancelRemote {}", task.agent),
         }
     }
 
@@ -151,6 +152,11 @@ impl Renderer<'_> {
     fn answer(&self, message: &Message) -> String {
         let calls: String = message.tool_calls.iter().map(|call| format!(" {}", call.id)).collect();
         self.quote(&message.content) + &calls
+    }
+
+    fn activated(&self, message: &Message) -> String {
+        let call = |call: &ToolCall| format!(" | {}={} {}", call.id, call.name, self.names.shorten(&call.arguments));
+        format!("Activated {}{}", side(message.side), message.tool_calls.iter().map(call).collect::<String>())
     }
 
     fn call_ended(&self, message: &Message, outcome: Outcome) -> String {

@@ -17,13 +17,13 @@ pub(super) const USER_AGENT: &str = concat!("entourage/", env!("CARGO_PKG_VERSIO
 
 /// Reading the system's certificates takes longer than a whole local call, so plain HTTP does without.
 #[derive(Debug, Default)]
-pub(super) struct Http {
+pub(crate) struct Http {
     plain: OnceLock<Result<Client, String>>,
     secure: OnceLock<Result<Client, String>>,
 }
 
 impl Http {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // Refused when somebody was first; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self::default()
@@ -31,13 +31,16 @@ impl Http {
 
     /// The client for `url`. Fails for as long as the process lives if the system has no certificates.
     pub(super) fn client(&self, url: &Url) -> Result<&Client, FailedAttempt> {
+        self.open(url).map_err(|fault| FailedAttempt::lasting(FailureKind::Unreachable, fault))
+    }
+
+    /// The same, or why there is none.
+    pub(crate) fn open(&self, url: &Url) -> Result<&Client, String> {
         let client = match url.scheme() {
             "http" => self.plain.get_or_init(|| build(builder().no_proxy().tls_certs_only([]))),
             _ => self.secure.get_or_init(|| build(builder())),
         };
-        client.as_ref().map_err(|fault| {
-            FailedAttempt::lasting(FailureKind::Unreachable, format!("cannot be reached securely: {fault}"))
-        })
+        client.as_ref().map_err(|fault| format!("cannot be reached securely: {fault}"))
     }
 }
 

@@ -44,11 +44,12 @@ impl Actor {
             Err(CommitError::TreeFull { left }) => return Ok(Some(left)),
             Err(error) => return Err(error.into()),
         };
+        // A thread that parks leaves nothing in flight, but it may have something to tell another server.
+        self.perform(rest, Safety::Any);
         if parked {
             self.inner.hub.announce(self.root, self.lease.thread, status);
             return Err(Gone::Parked);
         }
-        self.perform(rest, Safety::Any);
         if status != ThreadStatus::Running {
             // A line arrived while the thread was about to park.
             let mail = self.read_queue().await?;
@@ -117,6 +118,10 @@ impl Actor {
                     self.flights.clear();
                     self.unrepeatable = 0;
                 }
+                Effect::CancelRemote(task) => {
+                    let remotes = Arc::clone(&self.inner.remotes);
+                    self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
+                }
                 Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
                 Effect::CallTool { call, key } => {
                     self.unrepeatable += usize::from(!repeatable);
@@ -163,6 +168,8 @@ impl Actor {
     fn is_repeatable(&self, effect: &Effect) -> bool {
         match effect {
             Effect::Abort | Effect::CallModel(_) => true,
+            // Whoever takes a question back says so once that is durable.
+            Effect::CancelRemote(_) => false,
             Effect::CallTool { call, .. } => self.is_pure(&call.name),
         }
     }

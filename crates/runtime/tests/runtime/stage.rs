@@ -125,6 +125,7 @@ async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits,
         workspace: Arc::new(Workspace::open(folder).unwrap()),
         limits: limits.clone(),
         variables: settings_variables(),
+        remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::new(&[7; 32]),
         slots: 10_000,
     };

@@ -13,12 +13,17 @@ async fn every_described_route_is_there_and_says_how_it_refuses() {
     let paths = document["paths"].as_object().unwrap();
     assert!(paths.len() >= 14, "{:?}", paths.keys());
     for (path, item) in paths {
+        // A task that nobody has submitted yet is listened to until somebody does.
+        let is_held = path == "/tasks/{id}/events";
         for (method, operation) in item.as_object().unwrap() {
             assert_eq!(
                 operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"],
                 "#/components/schemas/Refusal",
                 "{method} {path}"
             );
+            if is_held {
+                continue;
+            }
             let concrete = path.replace("{id}", "00000000-0000-0000-0000-000000000000").replace("{path}", "a");
             let request = stage.request(&method.to_uppercase(), &concrete.replace("{name}", "nobody"));
             let request = request.header("content-type", "application/json").body(Full::new("{}".into())).unwrap();

@@ -13,4 +13,5 @@ mod files;
 mod framing;
 mod keys;
 mod runs;
+mod tasks;
 mod threads;

@@ -59,6 +59,7 @@ impl Stage {
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),
+            remotes: entourage_outside::remote::Remotes::plain(),
             vault: entourage_runtime::SealedVault::of_this_process(),
             slots: 100,
         };

@@ -65,6 +65,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         workspace: Arc::new(Workspace::open(Path::new("/"))?),
         limits: Limits::default(),
         variables: Variables::default(),
+        remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
     })

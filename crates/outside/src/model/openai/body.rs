@@ -192,6 +192,7 @@ mod tests {
             parallel_tool_calls: Some(false),
             reasoning: None,
             sampling: Sampling::default(),
+            remote: None,
         }
     }
 

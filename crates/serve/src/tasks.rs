@@ -1,0 +1,250 @@
+//! `/tasks`: work that another runtime hands over, by the task protocol of AgentScope.
+//!
+//! A task is a run whose id its client has chosen. Clients of both versions of the protocol are served: the older one
+//! sends texts only, the newer one a context beside them.
+
+mod context;
+pub(crate) mod events;
+mod told;
+
+use crate::fault::Fault;
+use crate::path::Path;
+use crate::query::Query;
+use crate::service::Service;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use context::Context;
+use entourage_model::{Name, RunId, RunStatus};
+use entourage_runtime::{NewRoot, Order, Outgoing, Page, RunRow, RuntimeError, ThreadFilter, ThreadRow};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use utoipa::{IntoParams, ToSchema};
+
+const ID_BYTES_MAX: usize = 200;
+/// How long `wait` waits unless told, as clients expect it.
+const WAIT_SECONDS: u64 = 7200;
+/// Who works on a task that names nobody.
+const ANYBODY: &str = "lead";
+const REFUSALS_MAX: usize = 1000;
+
+/// Work to be done. Keys beyond these are ignored: versions differ.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct Submission {
+    /// Chosen by the client.
+    #[serde(default)]
+    task_id: String,
+    #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    input: String,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    context: Option<Value>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Task {
+    task_id: String,
+    /// `pending`, `running`, `success`, `error` or `cancelled`
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Why tasks were not taken at all, for as long as anybody may ask. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refusals(Arc<Mutex<VecDeque<(String, String)>>>);
+
+impl Refusals {
+    fn add(&self, task: &str, why: &str) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(refused, _)| refused != task);
+        kept.truncate(REFUSALS_MAX - 1);
+        kept.push_front((task.to_owned(), why.to_owned()));
+    }
+
+    fn find(&self, task: &str) -> Option<String> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(refused, _)| refused == task).map(|(_, why)| why.clone())
+    }
+}
+
+/// Takes a task. Repeating it while it runs changes nothing.
+#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = Submission, responses(
+    (status = 200, description = "It was taken", body = Task),
+    (status = 400, description = "It has no id"),
+    (status = 409, description = "A task of that id has ended"),
+))]
+pub(crate) async fn submit(
+    State(service): State<Service>,
+    crate::body::Body(wish): crate::body::Body<Submission>,
+) -> Result<Json<Task>, Fault> {
+    if wish.task_id.trim().is_empty() || wish.task_id.len() > ID_BYTES_MAX {
+        return Err(Fault::bad_request(format!("`task_id` must be a text of at most {ID_BYTES_MAX} bytes")));
+    }
+    let run = run_id(&wish.task_id);
+    if let Some(known) = service.runtime.run(&run).await? {
+        if known.status.is_terminal() {
+            return Err(Fault::new(StatusCode::CONFLICT, "conflict", "a task of that id has ended"));
+        }
+        return Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None }));
+    }
+    let context = Context::read(wish.context.as_ref());
+    let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
+    match place(&service, Name::from(agent), wish.input, (context, run)).await {
+        Ok(()) => Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None })),
+        Err(RuntimeError::NoAgent(agent)) => {
+            let why = format!("there is no agent `{agent}`");
+            service.refusals.add(&wish.task_id, &why);
+            Ok(Json(Task { task_id: wish.task_id, status: "error", result: None, error: Some(why) }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Gives the work to the conversation that it belongs to, or to a new one.
+async fn place(
+    service: &Service,
+    agent: Name,
+    input: String,
+    (context, run): (Context, RunId),
+) -> Result<(), RuntimeError> {
+    if let Some(known) = conversation(service, &agent, &context).await? {
+        return service.runtime.ask(known.id, Outgoing::user(input), run).await;
+    }
+    let team = service.team().await;
+    let root = NewRoot {
+        team,
+        agent,
+        message: Some(Outgoing::user(input)),
+        user_id: context.user_id.clone(),
+        tags: context.tags(),
+        files: Vec::new(),
+        variables: BTreeMap::new(),
+    };
+    service.runtime.submit(root, Order { run, denied: context.denied }).await?;
+    service.meters.thread_created();
+    Ok(())
+}
+
+/// The thread of an earlier task of the same conversation, where the client names one.
+async fn conversation(service: &Service, agent: &Name, context: &Context) -> Result<Option<ThreadRow>, RuntimeError> {
+    let Some(tag) = context.session_tag() else { return Ok(None) };
+    let filter = ThreadFilter {
+        agent: Some(agent.clone()),
+        tag: Some(tag),
+        roots: true,
+        user_id: context.user_id.clone(),
+        ..ThreadFilter::default()
+    };
+    let found = service.runtime.threads(&filter, Page { after: None, limit: 1 }).await?;
+    Ok(found.into_iter().find(|row| row.terminated_at.is_none() && row.user_id == context.user_id))
+}
+
+/// The state of a task. An unknown one is an error, but not of the request.
+#[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses(
+    (status = 200, description = "The task", body = Task),
+))]
+pub(crate) async fn show(State(service): State<Service>, Path(id): Path<String>) -> Result<Json<Task>, Fault> {
+    let row = service.runtime.run(&run_id(&id)).await?;
+    told(&service, id, row).await
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Patience {
+    /// 7,200 unless told; 0 waits for as long as it takes.
+    #[param(value_type = Option<u64>)]
+    timeout_seconds: Option<String>,
+}
+
+/// The task once it has ended.
+#[utoipa::path(get, path = "/tasks/{id}/wait", tag = "tasks", params(("id" = String, Path), Patience), responses(
+    (status = 200, description = "How it ended, or an error when the time is over", body = Task),
+    (status = 400, description = "A time that cannot be"),
+))]
+pub(crate) async fn wait(
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    Query(patience): Query<Patience>,
+) -> Result<Json<Task>, Fault> {
+    let seconds = patience.timeout_seconds.as_deref().map_or(Ok(WAIT_SECONDS), str::parse);
+    let seconds = seconds.map_err(|_| Fault::bad_request("`timeout_seconds` must be a whole number"))?;
+    let run = run_id(&id);
+    if service.runtime.run(&run).await?.is_none() {
+        return told(&service, id, None).await;
+    }
+    let row = loop {
+        let time = Duration::from_secs(if seconds == 0 { WAIT_SECONDS } else { seconds });
+        let row = tokio::select! {
+            row = service.runtime.wait_for_run(&run, time) => row?,
+            () = service.runtime.stopping() => {
+                let what = "the server is about to end; the task goes on when it is back";
+                return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what));
+            }
+        };
+        if row.status.is_terminal() || seconds > 0 {
+            break row;
+        }
+    };
+    if !row.status.is_terminal() {
+        let error = Some(format!("timeout: the task has not ended within {seconds} seconds"));
+        return Ok(Json(Task { task_id: id, status: "error", result: None, error }));
+    }
+    told(&service, id, Some(row)).await
+}
+
+/// Ends a task. One that is unknown or has ended stays as it is.
+#[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)), responses(
+    (status = 200, description = "It is told to end"),
+))]
+pub(crate) async fn cancel(State(service): State<Service>, Path(id): Path<String>) -> Result<StatusCode, Fault> {
+    match service.runtime.cancel(&run_id(&id)).await {
+        Ok(()) | Err(RuntimeError::NoRun(_)) => Ok(StatusCode::OK),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Goes on with a task that waits for decisions. Tools here never ask, so that no task waits for any.
+#[utoipa::path(post, path = "/tasks/{id}/resume", tag = "tasks", params(("id" = String, Path)), responses(
+    (status = 409, description = "It does not wait for a decision"),
+))]
+pub(crate) async fn resume(Path(_): Path<String>) -> Response {
+    Fault::new(StatusCode::CONFLICT, "conflict", "the task does not wait for a decision").into_response()
+}
+
+/// Whoever is told a result has been given it.
+async fn told(service: &Service, task_id: String, row: Option<RunRow>) -> Result<Json<Task>, Fault> {
+    let Some(row) = row else {
+        let error = service.refusals.find(&task_id).unwrap_or_else(|| "task not found".to_owned());
+        return Ok(Json(Task { task_id, status: "error", result: None, error: Some(error) }));
+    };
+    if row.status.is_terminal() && row.delivered_at.is_none() {
+        service.runtime.mark_delivered(&row.id).await?;
+    }
+    let result = row.result.filter(|_| row.status == RunStatus::Done);
+    let error = row.error.filter(|_| row.status == RunStatus::Failed);
+    Ok(Json(Task { task_id, status: word(row.status), result, error }))
+}
+
+fn word(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Pending => "pending",
+        RunStatus::Running => "running",
+        RunStatus::Done => "success",
+        RunStatus::Failed => "error",
+        RunStatus::Cancelled => "cancelled",
+    }
+}
+
+/// Apart from the ids that runs are given here.
+fn run_id(task: &str) -> RunId {
+    format!("remote_{task}").into()
+}

@@ -1,0 +1,165 @@
+//! The task protocol, from both ends.
+
+use crate::client::Events;
+use crate::stage::{Stage, TOKEN};
+use entourage_model::{Agent, Limits, Remote};
+use entourage_testkit::Reply;
+use entourage_testkit::cast::solo;
+use entourage_testkit::fake_model::Request;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+async fn submit(stage: &Stage, id: &str, context: Option<Value>) -> Value {
+    let mut body = json!({ "task_id": id, "agent_id": "boss", "input": "dig" });
+    if let Some(context) = context {
+        body["context"] = context;
+    }
+    let answer = stage.post("/tasks", &body).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+#[tokio::test]
+async fn a_task_is_submitted_looked_at_and_waited_for() {
+    let stage = Stage::new(Reply::text("found it")).await;
+    assert_eq!(submit(&stage, "my id/1", None).await, json!({ "task_id": "my id/1", "status": "pending" }));
+    let ended = json!({ "task_id": "my id/1", "status": "success", "result": "found it" });
+    for path in [
+        "/tasks/my%20id%2F1/wait?timeout_seconds=20",
+        "/tasks/my%20id%2F1",
+        "/api/tasks/my%20id%2F1/wait?timeout_seconds=0",
+    ] {
+        assert_eq!(stage.get(path).await.json(), ended, "{path}");
+    }
+    let again = stage.post("/tasks", &json!({ "task_id": "my id/1", "agent_id": "boss", "input": "dig" })).await;
+    assert_eq!((again.status, again.json()), (409, json!({ "error": "a task of that id has ended" })));
+    assert_eq!(stage.model.requests().len(), 1, "nothing was done twice");
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_said_in_the_protocols_own_way() {
+    let stage = Stage::new(Reply::text("yes")).await;
+    let blank = stage.post("/tasks", &json!({ "task_id": " ", "input": "dig" })).await;
+    assert_eq!(blank.status, 400);
+    assert!(blank.json()["error"].is_string(), "{blank:?}");
+    let unknown = stage.get("/tasks/nobody").await;
+    let not_found = json!({ "task_id": "nobody", "status": "error", "error": "task not found" });
+    assert_eq!((unknown.status, unknown.json()), (200, not_found));
+    let refused = stage.post("/tasks", &json!({ "task_id": "t", "agent_id": "stranger", "input": "dig" })).await;
+    assert_eq!((refused.status, refused.json()["status"].as_str()), (200, Some("error")));
+    assert_eq!(stage.get("/tasks/t").await.json()["error"], "there is no agent `stranger`");
+    assert_eq!(stage.post_text("/tasks/nobody/cancel", "").await.status, 200);
+    let resumed = stage.post("/tasks/nobody/resume", &json!({ "decisions": [] })).await;
+    assert_eq!(resumed.status, 409);
+    let unauthorised = stage.request("GET", "/tasks/t").header("authorization", "Bearer wrong");
+    let unauthorised = stage.send(unauthorised.body(http_body_util::Full::default()).unwrap()).await;
+    assert!(unauthorised.json()["error"].is_string(), "{unauthorised:?}");
+}
+
+#[tokio::test]
+async fn a_task_is_cancelled_inside_a_model_call() {
+    let stage = Stage::new(Reply::hang()).await;
+    submit(&stage, "t", None).await;
+    stage.model.until_requests(1).await;
+    assert_eq!(submit(&stage, "t", None).await["status"], "pending", "it is taken once");
+    assert_eq!(stage.post_text("/tasks/t/cancel", "").await.status, 200);
+    assert_eq!(stage.get("/tasks/t/wait?timeout_seconds=20").await.json()["status"], "cancelled");
+    stage.model.until_aborted(1).await;
+    assert_eq!(stage.model.requests().len(), 1);
+}
+
+async fn told(events: &mut Events) -> Vec<Value> {
+    events.rest().await.iter().map(crate::client::Event::json).collect()
+}
+
+#[tokio::test]
+async fn events_are_held_open_for_a_task_to_come_and_replayed_for_one_that_has_ended() {
+    let brain = |request: &Request| {
+        if request.tool_results().is_empty() {
+            Reply::call("list_files", json!({ "path": "." }))
+        } else {
+            Reply::text("done")
+        }
+    };
+    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    let mut early = stage.stream("/tasks/t/events", None).await;
+    submit(&stage, "t", Some(json!({ "detail": "full" }))).await;
+    let live = told(&mut early).await;
+    let kinds: Vec<_> = live.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
+    let expected =
+        ["RUN_STARTED", "TOOL_CALL_START", "TOOL_CALL_END", "TOOL_RESULT", "TEXT_DELTA", "RUN_FINISHED", "STATUS"];
+    assert_eq!(kinds, expected);
+    assert_eq!(
+        live.iter().map(|event| event["seq"].as_u64().unwrap()).collect::<Vec<_>>(),
+        (1..=7).collect::<Vec<_>>()
+    );
+    let late = told(&mut stage.stream("/tasks/t/events?from_seq=5", None).await).await;
+    assert_eq!(late, live[5..]);
+    let late = told(&mut stage.stream("/tasks/t/events", Some(6)).await).await;
+    assert_eq!(late, live[6..]);
+}
+
+#[tokio::test]
+async fn a_denied_tool_is_neither_offered_nor_called() {
+    let brain = |request: &Request| {
+        if request.tool_results().is_empty() {
+            Reply::call("list_files", json!({}))
+        } else {
+            Reply::text(request.last_text())
+        }
+    };
+    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    let rules = json!([{ "tool_name": "list_files", "behavior": "DENY" }]);
+    submit(&stage, "t", Some(json!({ "deny_rules": rules, "user_id": "ann" }))).await;
+    let ended = stage.get("/tasks/t/wait?timeout_seconds=20").await.json();
+    assert!(ended["result"].as_str().unwrap().contains("not allowed"), "{ended}");
+    assert!(stage.model.requests()[0].tools().is_empty());
+    let threads = stage.get("/threads").await.json();
+    assert_eq!(threads["threads"][0]["user_id"], "ann");
+}
+
+/// An agent that the server of `far` runs as its `boss`.
+fn remote(far: &Stage) -> Agent {
+    let headers = BTreeMap::from([("Authorization".to_owned(), format!("Bearer {TOKEN}"))]);
+    Agent { remote: Some(Remote { url: format!("http://{}/", far.address), headers }), ..solo("boss", vec![]) }
+}
+
+#[tokio::test]
+async fn an_agent_of_another_server_answers_and_keeps_its_conversation() {
+    let far = Stage::new(|request: &Request| Reply::text(format!("answer {}", request.texts("user").len()))).await;
+    let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
+    let thread = near.create("boss", Some("one")).await;
+    assert_eq!(near.settle(&thread).await["status"], "idle");
+    near.say(&thread, "two").await;
+    near.settle(&thread).await;
+    let messages = near.get(&format!("/threads/{thread}/messages")).await.json();
+    let said: Vec<_> =
+        messages["messages"].as_array().unwrap().iter().map(|message| message["content"].clone()).collect();
+    assert_eq!(said, ["one", "answer 1", "two", "answer 2"]);
+    assert_eq!(near.model.requests().len(), 0);
+    assert_eq!(far.get("/threads").await.json()["threads"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn cancelling_reaches_the_other_server() {
+    let far = Stage::new(Reply::hang()).await;
+    let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
+    let thread = near.create("boss", Some("one")).await;
+    far.model.until_requests(1).await;
+    let stopped = near.post(&format!("/threads/{thread}/stop"), &json!({})).await;
+    assert_eq!(stopped.status, 202);
+    tokio::time::timeout(Duration::from_secs(20), far.model.until_aborted(1)).await.unwrap();
+    let runs = far.get("/runs").await.json();
+    assert_eq!(runs["runs"][0]["status"], "cancelled", "{runs}");
+}
+
+#[tokio::test]
+async fn a_failure_there_is_a_failure_here() {
+    let far = Stage::new(Reply::fail(401, "no")).await;
+    let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
+    let thread = near.create("boss", Some("one")).await;
+    assert_eq!(near.settle(&thread).await["status"], "failed");
+}
