@@ -43,6 +43,7 @@ impl Workbench {
             limits: equipment.limits,
             variables: equipment.variables,
             slots: SLOTS,
+            data: Some(project.data.clone()),
         };
         match Runtime::start(parts).await {
             Ok(runtime) => Ok(Self { runtime, storage }),

@@ -1,6 +1,6 @@
 //! Which tools a side is offered at this moment.
 
-use crate::dialect::standard;
+use crate::dialect;
 use crate::state::ThreadState;
 use entourage_model::{
     Agent, EffectClass, FileRow, Limits, Name, Prompt, Side, SideConfig, Team, ToolEntry, ToolSpec, Variables,
@@ -19,6 +19,8 @@ pub struct World<'a> {
     pub limits: &'a Limits,
     /// The thread's files by their paths, where the input is one that looks at them.
     pub files: &'a BTreeMap<String, FileRow>,
+    /// The prompts of agents that a folder defines, by the folder, where the input is one that starts such agents.
+    pub definitions: &'a BTreeMap<String, Arc<str>>,
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
 }
@@ -51,9 +53,15 @@ impl<'a> World<'a> {
 
 /// The tools that this prompt may call now: its own, its children as tools, and what drives resumable children.
 pub fn offered(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
-    let own = prompt.tools.iter().filter_map(|entry| match entry {
-        ToolEntry::Tool(name) => world.tool(name).cloned(),
+    let own = toolkit(state, prompt).filter_map(|name| world.tool(name).cloned());
+    own.chain(dialect::tools(world, state, prompt)).collect()
+}
+
+/// The tools of this prompt that the thread may call: of those that it lists, what its caller handed down.
+pub(crate) fn toolkit<'a>(state: &'a ThreadState, prompt: &'a Prompt) -> impl Iterator<Item = &'a Name> {
+    let listed = prompt.tools.iter().filter_map(|entry| match entry {
+        ToolEntry::Tool(name) => Some(name),
         ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
     });
-    own.chain(standard::tools(world, state, prompt)).collect()
+    listed.filter(|name| state.started.tools.as_ref().is_none_or(|given| given.contains(name)))
 }

@@ -31,6 +31,8 @@ mod children;
 mod contexts;
 #[path = "script/crashes.rs"]
 mod crashes;
+#[path = "script/dex.rs"]
+mod dex;
 #[path = "script/limits.rs"]
 mod limits;
 #[path = "script/messages.rs"]

@@ -1,8 +1,9 @@
 //! Looking at threads, runs and files from outside. Nothing here changes how a thread goes on.
 
+use crate::dex;
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{Digest, RunId, Team, ThreadId};
-use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
+use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow, all_runs};
 use std::sync::Arc;
 
 impl Runtime {
@@ -83,7 +84,23 @@ impl Runtime {
     /// Ends a thread with everything below it, and removes all that is known of them.
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
         self.terminate(thread).await?;
-        Ok(self.inner.store.delete(thread).await?)
+        let shown = self.shown_runs(thread).await?;
+        let deleted = self.inner.store.delete(thread).await?;
+        self.inner.hide_runs(shown).await;
+        Ok(deleted)
+    }
+
+    /// The runs below a thread that are shown on disk.
+    async fn shown_runs(&self, thread: ThreadId) -> Result<Vec<RunId>, RuntimeError> {
+        let (mut parents, mut shown) = (vec![thread], Vec::new());
+        while let Some(parent) = parents.pop() {
+            let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
+            for row in all_runs(&*self.inner.store, &filter).await? {
+                parents.push(row.thread);
+                shown.extend(Some(row.id).filter(dex::is_dex));
+            }
+        }
+        Ok(shown)
     }
 
     /// Done once the runtime was asked to end.

@@ -39,6 +39,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         limits: Limits { children_live: children, children_total: children, ..Limits::default() },
         variables: Variables::default(),
         slots: 1000,
+        data: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

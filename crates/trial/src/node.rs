@@ -66,6 +66,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         limits: Limits { children_live: 1000, children_total: 100_000, ..Limits::default() },
         variables: Variables::default(),
         slots: 10_000,
+        data: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

@@ -2,11 +2,10 @@
 
 use super::{Desk, Effect};
 use crate::attachment;
-use crate::dialect::{Refusal, Wish, standard};
+use crate::dialect::{self, Refusal, Wish, standard};
+use crate::offer::toolkit;
 use crate::state::CallState;
-use entourage_model::{
-    Act, Attachment, CallId, EffectClass, Event, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
-};
+use entourage_model::{Act, Attachment, CallId, EffectClass, Event, Fact, Name, Outcome, Role, ToolCall, ToolStatus};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ pub(super) struct Returned {
     pub(super) outcome: Outcome,
     pub(super) text: String,
     pub(super) attachments: Vec<Attachment>,
+    pub(super) facts: Vec<Fact>,
 }
 
 impl<'a> Desk<'a> {
@@ -34,16 +34,14 @@ impl<'a> Desk<'a> {
     }
 
     fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, Refusal>> {
-        let acting = self.state.session.as_ref()?.acting;
-        let prompt = &self.world.side(self.state, acting)?.prompt;
-        standard::interpret(self.world, self.state, prompt, &call.name, &call.arguments)
+        let prompt = self.world.prompt(self.state)?;
+        dialect::interpret(self.world, self.state, prompt, call)
     }
 
     fn is_offered(&self, tool: &Name) -> bool {
         let prompt = self.state.session.as_ref().and_then(|s| Some(&self.world.side(self.state, s.acting)?.prompt));
         prompt.is_some_and(|prompt| {
-            prompt.tools.iter().any(|entry| matches!(entry, ToolEntry::Tool(name) if name == tool))
-                && self.world.tool(tool).is_some()
+            toolkit(self.state, prompt).any(|name| name == tool) && self.world.tool(tool).is_some()
         })
     }
 
@@ -58,13 +56,17 @@ impl<'a> Desk<'a> {
     }
 
     /// Asks the tools that are due to run, but for those that do `already`.
-    fn start_tools(&mut self, already: &[usize]) {
+    pub(super) fn start_tools(&mut self, already: &[usize]) {
         let step = self.state.usage.steps;
         for place in self.due() {
             let Some(session) = self.state.session.as_ref().filter(|_| already.binary_search(&place).is_err()) else {
                 continue;
             };
             let call = session.calls[place].call.clone();
+            if let Some(Ok(Wish::Look(look))) = self.wish(&call) {
+                self.out.effects.push(Effect::Look { call, look });
+                continue;
+            }
             if self.class(&call.name) != Some(EffectClass::Pure) {
                 self.emit(Event::CallStarted { call: call.id.clone() });
             }
@@ -77,7 +79,7 @@ impl<'a> Desk<'a> {
     ///
     /// One that changes things runs when every tool called before it has ended, so that a model's `write, then read`
     /// is done in that order; pure ones run side by side.
-    fn due(&self) -> Vec<usize> {
+    pub(super) fn due(&self) -> Vec<usize> {
         let mut due = Vec::new();
         let (mut busy, mut changing) = (false, false);
         let calls = self.state.session.iter().flat_map(|session| session.calls.iter().enumerate());
@@ -89,14 +91,21 @@ impl<'a> Desk<'a> {
                     due.push(place);
                     (busy, changing) = (true, changing || !pure);
                 }
+                CallState::Reading(_) => {
+                    due.push(place);
+                    busy = true;
+                }
                 CallState::Started => (busy, changing) = (true, true),
-                CallState::Waiting(_) | CallState::Ended(_) => {}
+                CallState::Waiting(_) | CallState::Joining | CallState::Ended(_) => {}
             }
         }
         due
     }
 
     fn class(&self, tool: &Name) -> Option<EffectClass> {
+        if dialect::looks(self.world, self.state, tool) {
+            return Some(EffectClass::Pure);
+        }
         self.world.class(tool)
     }
 
@@ -132,9 +141,9 @@ impl<'a> Desk<'a> {
         let (call, already) = (session.calls[place].clone(), self.due());
         let running = match call.state {
             CallState::Asked => already.binary_search(&place).is_ok(),
-            CallState::Started => true,
+            CallState::Started | CallState::Reading(_) => true,
             // Only its child answers it.
-            CallState::Waiting(_) | CallState::Ended(_) => false,
+            CallState::Waiting(_) | CallState::Joining | CallState::Ended(_) => false,
         };
         if !running {
             return;
@@ -155,17 +164,18 @@ impl<'a> Desk<'a> {
 
     /// Gives a call its result.
     pub(super) fn end_call(&mut self, call: &ToolCall, outcome: Outcome, text: String) {
-        self.end_call_with(call, Returned { outcome, text, attachments: Vec::new() });
+        self.end_call_with(call, Returned { outcome, text, attachments: Vec::new(), facts: Vec::new() });
     }
 
-    pub(super) fn end_call_with(&mut self, call: &ToolCall, Returned { outcome, text, attachments }: Returned) {
+    pub(super) fn end_call_with(&mut self, call: &ToolCall, returned: Returned) {
+        let Returned { outcome, text, attachments, facts } = returned;
         let mut message = self.message(Role::Tool, text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
         message.tool_call_id = Some(call.id.clone());
         message.tool_name = Some(call.name.clone());
         message.attachments = attachments;
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
-        self.emit(Event::CallEnded { message: Arc::new(message), outcome });
+        self.emit(Event::CallEnded { message: Arc::new(message), outcome, facts });
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
     }
 
@@ -196,7 +206,7 @@ impl<'a> Desk<'a> {
             }
             Err(fault) => {
                 let text = format!("`{property}` of `{}`: {fault}", call.name);
-                Returned { outcome: Outcome::Failed, text, attachments: Vec::new() }
+                Returned { outcome: Outcome::Failed, text, attachments: Vec::new(), facts: returned.facts }
             }
         }
     }

@@ -108,7 +108,9 @@ impl Player {
                 }
                 Write::NewRun(_)
                 | Write::StartRun { .. }
+                | Write::InterruptRun { .. }
                 | Write::EndRun { .. }
+                | Write::CancelRun { .. }
                 | Write::DeliveredRun { .. }
                 | Write::PutFile { .. }
                 | Write::RemoveFile { .. }
@@ -149,7 +151,7 @@ impl Player {
 fn model_call(decision: &Decision) -> Option<&ModelRequest> {
     decision.effects.iter().find_map(|effect| match effect {
         Effect::CallModel(request) => Some(&**request),
-        Effect::CallTool { .. } | Effect::Abort => None,
+        Effect::CallTool { .. } | Effect::Look { .. } | Effect::Abort => None,
     })
 }
 

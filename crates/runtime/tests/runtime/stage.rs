@@ -126,6 +126,7 @@ async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits,
         limits: limits.clone(),
         variables: settings_variables(),
         slots: 10_000,
+        data: Some(folder.join("data")),
     };
     Runtime::start(parts).await.unwrap()
 }

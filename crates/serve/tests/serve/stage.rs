@@ -60,6 +60,7 @@ impl Stage {
             limits,
             variables: entourage_model::Variables::default(),
             slots: 100,
+            data: None,
         };
         let runtime = Runtime::start(parts).await.unwrap();
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();

@@ -66,6 +66,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         limits: Limits::default(),
         variables: Variables::default(),
         slots: 1000,
+        data: None,
     })
 }
 
