@@ -3,8 +3,11 @@
 use crate::dex;
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{Digest, RunId, Team, ThreadId};
-use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow, all_runs};
+use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 use std::sync::Arc;
+
+/// Runs that are read at once.
+const PAGE: usize = 200;
 
 impl Runtime {
     pub async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, RuntimeError> {
@@ -95,9 +98,15 @@ impl Runtime {
         let (mut parents, mut shown) = (vec![thread], Vec::new());
         while let Some(parent) = parents.pop() {
             let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
-            for row in all_runs(&*self.inner.store, &filter).await? {
-                parents.push(row.thread);
-                shown.extend(Some(row.id).filter(dex::is_dex));
+            let mut after = None;
+            loop {
+                let page = self.inner.store.runs(&filter, Page { after, limit: PAGE }).await?;
+                parents.extend(page.iter().map(|row| row.thread));
+                after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id.clone());
+                shown.extend(page.into_iter().map(|row| row.id).filter(dex::is_dex));
+                if after.is_none() {
+                    break;
+                }
             }
         }
         Ok(shown)

@@ -74,7 +74,10 @@ pub(super) fn assign(call: &Call<'_>, given: &Given) -> Wanted {
     }
     let mut items = Vec::new();
     for id in &ids {
-        items.push(find(call.state, id)?.clone());
+        let item = find(call.state, id)?;
+        if !items.contains(item) {
+            items.push(item.clone());
+        }
     }
     for (place, text) in texts.into_iter().enumerate() {
         items.push(new_item(call.state, place + 1, text)?);
