@@ -7,8 +7,8 @@ mod transcript;
 use crate::doings::Doings;
 use crate::state::{Call, CallState, Child, Session, ThreadState};
 use entourage_model::{
-    Ask, CallId, Dialect, Event, Message, Name, Outcome, Posted, RunId, RunStatus, Side, TaskItem, ThreadId, Timestamp, ToolCall, Usage,
-    Wait,
+    Ask, CallId, Dialect, Event, Message, Name, Outcome, Posted, RunId, RunStatus, Side, TaskItem, ThreadId, Timestamp,
+    ToolCall, Usage, Wait,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

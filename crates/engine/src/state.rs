@@ -1,11 +1,11 @@
 //! What a thread is at one moment: the fold of its journal.
 
+use crate::doings::Doings;
 use entourage_model::{
     Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
     RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
     VariablesRequest, Wait,
 };
-use crate::doings::Doings;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

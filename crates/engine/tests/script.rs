@@ -19,6 +19,12 @@ mod team;
 
 #[path = "script/acts.rs"]
 mod acts;
+#[path = "script/agentscope.rs"]
+mod agentscope;
+#[path = "script/agentscope_system.rs"]
+mod agentscope_system;
+#[path = "script/agentscope_tasks.rs"]
+mod agentscope_tasks;
 #[path = "script/bindings.rs"]
 mod bindings;
 #[path = "script/breakages.rs"]

@@ -34,7 +34,9 @@ pub(super) fn come_to_rest(state: &mut ThreadState, child: ThreadId) {
 /// The child stopped in the middle of a run: it takes up no room until it is resumed.
 pub(super) fn interrupt(state: &mut ThreadState, child: ThreadId, run: &RunId) {
     come_to_rest(state, child);
-    let Some(known) = state.children.get_mut(&child).filter(|known| known.is_live() && !known.interrupted) else { return };
+    let Some(known) = state.children.get_mut(&child).filter(|known| known.is_live() && !known.interrupted) else {
+        return;
+    };
     known.interrupted = true;
     "interrupted".clone_into(&mut known.status);
     state.children_live -= 1;

@@ -32,14 +32,28 @@ const SKILL: &str = include_str!("dex/skill.md");
 /// What a call of this dialect changes.
 pub(crate) enum Deed {
     /// The run stops until it is resumed.
-    Interrupt { run: RunId },
-    Resume { run: RunId, message: Option<String>, background: bool },
+    Interrupt {
+        run: RunId,
+    },
+    Resume {
+        run: RunId,
+        message: Option<String>,
+        background: bool,
+    },
     /// The call waits until none of these runs is at work.
-    Join { runs: Vec<RunId> },
+    Join {
+        runs: Vec<RunId>,
+    },
     /// The task list changes, and the call is answered with this.
-    Save { item: Box<TaskItem>, answer: String },
+    Save {
+        item: Box<TaskItem>,
+        answer: String,
+    },
     /// These tasks are given to profiles, and worked on from now on where there is an order.
-    Assign { pieces: Vec<Piece>, form: Form },
+    Assign {
+        pieces: Vec<Piece>,
+        form: Form,
+    },
 }
 
 /// A task and the run that is to be started for it.
@@ -63,7 +77,11 @@ pub(crate) fn looks(tool: &Name) -> bool {
 }
 
 /// What the call wants, where it is one of this dialect.
-pub(crate) fn interpret(world: &World<'_>, state: &ThreadState, call: &ToolCall) -> Option<Result<Wish<'static>, Refusal>> {
+pub(crate) fn interpret(
+    world: &World<'_>,
+    state: &ThreadState,
+    call: &ToolCall,
+) -> Option<Result<Wish<'static>, Refusal>> {
     if !is_open(world, state) || !tools::NAMES.contains(&call.name.as_str()) {
         return None;
     }
@@ -98,7 +116,8 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>>
 pub(crate) fn accepted(told: &Told<'_>) -> String {
     let run = told.run.map(RunId::as_str);
     let profile = profile_id(&told.link.agent);
-    json!({"runId": run, "profile": profile, "status": word(RunStatus::Running), "result": null, "events": []}).to_string()
+    json!({"runId": run, "profile": profile, "status": word(RunStatus::Running), "result": null, "events": []})
+        .to_string()
 }
 
 /// What is queued to a parent that did not wait for the run.

@@ -3,13 +3,13 @@
 use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use super::tool::Returned;
-use crate::dialect::{self, dex, Note, Order, Patience, Refusal, Wish, standard};
+use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
 use crate::state::{CallState, Child};
 use crate::variable;
 use entourage_model::{
     Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
-    NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue, Wait, Write,
-    copy_path,
+    NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue,
+    Wait, Write, copy_path,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,9 +2,7 @@
 
 use super::Desk;
 use crate::dialect::dex::{self, Deed};
-use entourage_model::{
-    Event, Item, Message, Outcome, Posted, Role, RunId, RunStatus, ThreadId, ToolCall, Wait, Write,
-};
+use entourage_model::{Event, Item, Message, Outcome, Posted, Role, RunId, RunStatus, ThreadId, ToolCall, Wait, Write};
 use std::sync::Arc;
 use std::time::Duration;
 

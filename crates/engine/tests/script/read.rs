@@ -52,7 +52,14 @@ impl Reader<'_> {
                 assert!(!rest.is_empty(), "a tool ends with an outcome");
                 let Ending { outcome, text, attachments, .. } = ending(rest);
                 let acts = parts.map(|act| self.act(act)).collect();
-                Play::Input(Input::ToolEnded { call: call.into(), outcome, text, attachments, acts, facts: facts.map(fact).collect() })
+                Play::Input(Input::ToolEnded {
+                    call: call.into(),
+                    outcome,
+                    text,
+                    attachments,
+                    acts,
+                    facts: facts.map(fact).collect(),
+                })
             }
             "born" => Play::Born(Box::new(self.request(rest))),
             "tick" => Play::Tick(time(rest)),

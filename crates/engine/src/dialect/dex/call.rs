@@ -78,7 +78,9 @@ impl Call<'_> {
     fn interrupt(&self, run: RunId) -> Wanted {
         Ok(match self.delegated(&run)?.status {
             RunStatus::Running | RunStatus::Pending => Wish::Dex(Deed::Interrupt { run }),
-            RunStatus::Interrupted | RunStatus::Done | RunStatus::Failed | RunStatus::Cancelled => look(run, None, None),
+            RunStatus::Interrupted | RunStatus::Done | RunStatus::Failed | RunStatus::Cancelled => {
+                look(run, None, None)
+            }
         })
     }
 

@@ -98,7 +98,8 @@ pub(super) fn join(call: &Call<'_>, given: &Given) -> Wanted {
     }
     for id in ids {
         let run = run_of(find(call.state, &id)?).cloned();
-        let run = run.ok_or_else(|| refused(format!("Task `{id}` was not started, so that nothing of it can be joined.")))?;
+        let run =
+            run.ok_or_else(|| refused(format!("Task `{id}` was not started, so that nothing of it can be joined.")))?;
         tasks.push((id, run));
     }
     let at_work = |run: &RunId| call.state.delegated.get(run).is_some_and(|known| known.status == RunStatus::Running);
@@ -188,7 +189,13 @@ fn new_item(state: &ThreadState, nth: usize, title: String) -> Result<TaskItem, 
         return Err(refused(format!("The task list is full: it holds at most {TASKS_MAX} entries.")));
     }
     let title = bounded(title)?;
-    Ok(TaskItem { id: format!("item-{number}"), title, description: None, progress: Progress::Pending, assignment: None })
+    Ok(TaskItem {
+        id: format!("item-{number}"),
+        title,
+        description: None,
+        progress: Progress::Pending,
+        assignment: None,
+    })
 }
 
 /// Whoever reads the assignments of all threads can tell them apart.

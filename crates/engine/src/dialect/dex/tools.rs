@@ -18,8 +18,7 @@ pub(super) const JOIN: &str = "task_join";
 pub(super) const DELEGATIONS: &str = "task_delegations";
 
 /// All that models are offered. What dex calls `subagent_worker` is the runtime itself, and no tool.
-pub(super) const NAMES: [&str; 9] =
-    [SUBAGENT, ASSIGN, CREATE, UPDATE, ITEMS, START, DELEGATE, JOIN, DELEGATIONS];
+pub(super) const NAMES: [&str; 9] = [SUBAGENT, ASSIGN, CREATE, UPDATE, ITEMS, START, DELEGATE, JOIN, DELEGATIONS];
 
 pub(super) const ACTIONS: [&str; 6] = ["run", "list", "status", "result", "interrupt", "resume"];
 
