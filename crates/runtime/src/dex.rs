@@ -5,7 +5,7 @@ mod bound;
 mod document;
 mod event;
 
-pub(crate) use document::{Window, document};
+pub(crate) use document::{RESULT_BYTES_MAX, Window, document};
 pub(crate) use event::shown as shown_event;
 
 use crate::runtime::{Inner, RuntimeError};

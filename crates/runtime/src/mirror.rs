@@ -71,8 +71,12 @@ impl Mirror {
         Arc::clone(runs.entry(run.clone()).or_default())
     }
 
+    /// Unless somebody else looks at it, who will forget it then: no two may write the files of one run.
     fn forget(&self, run: &RunId) {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if runs.get(run).is_some_and(|entry| Arc::strong_count(entry) <= 2) {
+            runs.remove(run);
+        }
     }
 }
 
@@ -134,12 +138,15 @@ impl Inner {
         }
     }
 
-    /// Takes away what was shown of these runs.
-    pub(crate) async fn hide_runs(&self, runs: Vec<RunId>) {
-        let Some(folder) = self.mirror.folder.clone().filter(|_| !runs.is_empty()) else { return };
-        let removed = blocking(move || runs.iter().try_for_each(|run| folder.remove(&run::folder_of(run)))).await;
-        if let Err(error) = removed {
-            tracing::warn!(%error, "the files of a run could not be removed");
+    /// Takes away what was shown of these runs and assignments.
+    pub(crate) async fn hide(&self, runs: Vec<RunId>, assignments: Vec<String>) {
+        let Some(folder) = self.mirror.folder.clone() else { return };
+        let removed = blocking(move || {
+            runs.iter().try_for_each(|run| folder.remove(&run::folder_of(run)))?;
+            assignments.iter().try_for_each(|id| folder.remove_file(&assignment::file_of(id)))
+        });
+        if let Err(error) = removed.await {
+            tracing::warn!(%error, "the files of deleted threads could not be removed");
         }
     }
 }

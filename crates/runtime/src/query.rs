@@ -87,16 +87,18 @@ impl Runtime {
     /// Ends a thread with everything below it, and removes all that is known of them.
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
         self.terminate(thread).await?;
-        let shown = self.shown_runs(thread).await?;
+        let (runs, assignments) = self.shown(thread).await?;
         let deleted = self.inner.store.delete(thread).await?;
-        self.inner.hide_runs(shown).await;
+        self.inner.hide(runs, assignments).await;
         Ok(deleted)
     }
 
-    /// The runs below a thread that are shown on disk.
-    async fn shown_runs(&self, thread: ThreadId) -> Result<Vec<RunId>, RuntimeError> {
-        let (mut parents, mut shown) = (vec![thread], Vec::new());
+    /// The runs and the assignments below a thread that are shown on disk.
+    async fn shown(&self, thread: ThreadId) -> Result<(Vec<RunId>, Vec<String>), RuntimeError> {
+        let (mut parents, mut shown, mut assignments) = (vec![thread], Vec::new(), Vec::new());
         while let Some(parent) = parents.pop() {
+            let tasks = self.inner.fold(parent).await?.map(|state| state.tasks).unwrap_or_default();
+            assignments.extend(tasks.into_iter().filter_map(|item| Some(item.assignment?.id)));
             let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
             let mut after = None;
             loop {
@@ -109,7 +111,7 @@ impl Runtime {
                 }
             }
         }
-        Ok(shown)
+        Ok((shown, assignments))
     }
 
     /// Done once the runtime was asked to end.

@@ -2,8 +2,8 @@
 
 use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_model::{
-    Attachment, Dialect, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
-    Side, Started, Team, ThreadId, VariableValue,
+    Attachment, Dialect, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId, Side,
+    Started, Team, ThreadId, VariableValue,
 };
 use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
 use std::collections::BTreeMap;

@@ -199,7 +199,8 @@ impl Actor {
 
 /// Whether it starts runs, or gives them to somebody, in a dialect that shows them on disk.
 fn shows(decision: &Decision) -> bool {
-    let starts = |write: &Write| matches!(write, Write::Spawn(new) if new.run.as_ref().is_some_and(|run| dex::is_dex(&run.id)));
+    let starts =
+        |write: &Write| matches!(write, Write::Spawn(new) if new.run.as_ref().is_some_and(|run| dex::is_dex(&run.id)));
     decision.writes.iter().any(starts) || decision.events.iter().any(|event| matches!(event, Event::TaskSaved(_)))
 }
 

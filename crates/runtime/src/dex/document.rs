@@ -4,9 +4,9 @@ use super::{Record, bound};
 use serde_json::{Value, json};
 
 /// A result of more bytes is shown with its texts cut.
-const RESULT_BYTES_MAX: usize = 16 << 10;
-/// So long a text of a result that is too long stays as it is.
-const RESULT_TEXT_BYTES_MAX: usize = 4 << 10;
+pub(crate) const RESULT_BYTES_MAX: usize = 16 << 10;
+/// Of a result that is too long, a text may have this part of the room.
+const RESULT_TEXT_PART: usize = 4;
 const RESULT_ENTRIES_MAX: usize = 50;
 /// What the shown events take up together.
 const EVENTS_BYTES_MAX: usize = 12 << 10;
@@ -15,19 +15,21 @@ const EVENT_TEXT_BYTES_MAX: usize = 2 << 10;
 const PART_BYTES_MAX: usize = 32 << 10;
 
 /// Which part of a run is asked for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// The events behind this number; otherwise the last ones.
     pub(crate) after: Option<u64>,
     /// The text of the result from this byte on; otherwise the result itself.
     pub(crate) from: Option<usize>,
+    /// What the result may take up.
+    pub(crate) result_bytes_max: usize,
 }
 
 pub(crate) fn document(record: &Record, window: Window) -> Value {
     let run = &record.row.id;
     let (result, rest) = match window.from {
         Some(from) => (part(record, from), None),
-        None => bounded_result(record),
+        None => bounded_result(record, window.result_bytes_max),
     };
     let events = if window.from.is_some() { Events::default() } else { events(record, window.after) };
     let mut document = json!({
@@ -43,7 +45,7 @@ pub(crate) fn document(record: &Record, window: Window) -> Value {
             "readAll": {"tool": "subagent", "arguments": {"action": "result", "runId": run, "offset": 0}},
         });
     }
-    if events.before + events.behind > 0 {
+    if events.before + events.behind > 0 || events.is_cut {
         let after = if events.behind > 0 { events.last } else { 0 };
         document["eventsCut"] = json!({
             "leftOut": events.before + events.behind,
@@ -55,13 +57,13 @@ pub(crate) fn document(record: &Record, window: Window) -> Value {
 }
 
 /// The result, and how many bytes it has if that is not all of it.
-fn bounded_result(record: &Record) -> (Value, Option<usize>) {
+fn bounded_result(record: &Record, bytes_max: usize) -> (Value, Option<usize>) {
     let Some(mut result) = record.result() else { return (Value::Null, None) };
     let bytes = result.to_string().len();
-    if bytes <= RESULT_BYTES_MAX {
+    if bytes <= bytes_max {
         return (result, None);
     }
-    let cut = bound::cut(&mut result, RESULT_TEXT_BYTES_MAX, RESULT_ENTRIES_MAX);
+    let cut = bound::cut(&mut result, bytes_max / RESULT_TEXT_PART, RESULT_ENTRIES_MAX);
     (result, cut.then_some(bytes))
 }
 
@@ -80,6 +82,8 @@ struct Events {
     /// How many there are before the shown ones, and behind them.
     before: usize,
     behind: usize,
+    /// A text of theirs is not shown whole.
+    is_cut: bool,
     last: u64,
 }
 
@@ -87,7 +91,7 @@ struct Events {
 fn events(record: &Record, after: Option<u64>) -> Events {
     let number = |event: &Value| event["seq"].as_u64().unwrap_or_default();
     let mut all: Vec<Value> = record.events().filter(|event| after.is_none_or(|after| number(event) > after)).collect();
-    all.iter_mut().for_each(|event| _ = bound::cut(event, EVENT_TEXT_BYTES_MAX, usize::MAX));
+    let is_cut = all.iter_mut().fold(false, |any, event| bound::cut(event, EVENT_TEXT_BYTES_MAX, usize::MAX) || any);
     let total = all.len();
     if after.is_none() {
         all.reverse();
@@ -105,5 +109,5 @@ fn events(record: &Record, after: Option<u64>) -> Events {
     }
     let left = total - all.len();
     let (before, behind) = if after.is_none() { (left, 0) } else { (0, left) };
-    Events { before, behind, last: all.last().map(number).unwrap_or_default(), shown: all }
+    Events { before, behind, is_cut, last: all.last().map(number).unwrap_or_default(), shown: all }
 }

@@ -11,9 +11,7 @@ pub(crate) fn shown(event: &Event, seq: u64) -> Option<Value> {
         Event::Posted(posted) => said(seq, &posted.message),
         Event::Injected { message } => said(seq, message),
         Event::Answered { message, .. } => {
-            let call = |call: &entourage_model::ToolCall| {
-                json!({"id": call.id, "name": call.name, "arguments": call.arguments})
-            };
+            let call = |call: &entourage_model::ToolCall| json!({"id": call.id, "name": call.name, "arguments": call.arguments});
             let calls: Vec<Value> = message.tool_calls.iter().map(call).collect();
             with(seq, Some(message.created_at), "assistant", json!({"content": message.content, "toolCalls": calls}))
         }

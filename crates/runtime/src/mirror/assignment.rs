@@ -6,6 +6,10 @@ use entourage_model::TaskItem;
 use serde_json::json;
 use std::io;
 
+pub(super) fn file_of(id: &str) -> String {
+    format!("assignments/{id}.json")
+}
+
 /// An entry that is nobody's has no file. One that is as it should be is left alone.
 pub(super) fn write(folder: &Folder, item: &TaskItem) -> io::Result<()> {
     let Some(assignment) = &item.assignment else { return Ok(()) };
@@ -19,6 +23,6 @@ pub(super) fn write(folder: &Folder, item: &TaskItem) -> io::Result<()> {
         "status": dex_word(assignment.status),
         "response": assignment.response,
     });
-    let (file, bytes) = (format!("assignments/{}.json", assignment.id), shown.to_string().into_bytes());
+    let (file, bytes) = (file_of(&assignment.id), shown.to_string().into_bytes());
     if folder.read(&file)?.as_ref() == Some(&bytes) { Ok(()) } else { folder.replace(&file, &bytes) }
 }

@@ -73,6 +73,14 @@ impl Folder {
         }
     }
 
+    /// A missing file is a no-op.
+    pub(crate) fn remove_file(&self, file: &str) -> io::Result<()> {
+        match self.open().and_then(|dir| dir.remove_file(file)) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
     /// The only place in this crate where a path is resolved with the authority of the process.
     fn open(&self) -> io::Result<Dir> {
         Dir::open_ambient_dir(&self.path, cap_std::ambient_authority())

@@ -28,7 +28,12 @@ pub(super) fn is_whole(folder: &Folder, run: &RunId, status: RunStatus) -> io::R
 }
 
 /// Writes what is missing: the request, then the events, then the status.
-pub(super) async fn catch_up(inner: &Inner, folder: Folder, run: &RunId, shown: &mut Shown) -> Result<(), RuntimeError> {
+pub(super) async fn catch_up(
+    inner: &Inner,
+    folder: Folder,
+    run: &RunId,
+    shown: &mut Shown,
+) -> Result<(), RuntimeError> {
     let Some(row) = inner.store.run(run).await? else { return Ok(()) };
     let seq = match shown.seq {
         Some(seq) => seq,

@@ -1,10 +1,14 @@
 //! Looking up runs of the `dex` dialect, for the thread that asked for them.
 
 use super::look::Found;
-use crate::dex::{Record, Window, document};
+use crate::dex::{RESULT_BYTES_MAX, Record, Window, document};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_model::{Act, Outcome, RunId, ThreadId};
 use serde_json::{Value, json};
+
+/// What the results that are joined take up together, and what each may at least.
+const JOINED_BYTES_MAX: usize = 64 << 10;
+const JOINED_BYTES_MIN: usize = 1 << 10;
 
 /// The document of one run.
 pub(super) async fn run(inner: &Inner, thread: ThreadId, run: &RunId, window: Window) -> Result<Found, RuntimeError> {
@@ -21,8 +25,11 @@ pub(super) async fn joined(
     tasks: Vec<(String, RunId)>,
 ) -> Result<Found, RuntimeError> {
     let (mut results, mut acts) = (Vec::new(), Vec::new());
+    let share = JOINED_BYTES_MAX / tasks.len().max(1);
+    let result_bytes_max = share.clamp(JOINED_BYTES_MIN, RESULT_BYTES_MAX);
+    let window = Window { after: None, from: None, result_bytes_max };
     for (task, run) in tasks {
-        let Some((mut told, read)) = read(inner, thread, &run, Window::default()).await? else { continue };
+        let Some((mut told, read)) = read(inner, thread, &run, window).await? else { continue };
         // What each of them did on the way is looked up by whoever needs it: together they would be too much.
         if let Some(told) = told.as_object_mut() {
             told.insert("taskId".to_owned(), task.into());

@@ -1,7 +1,7 @@
 //! Looking up what the store knows and a thread does not: results of runs that its children have ended.
 
 use super::{Flight, Place, dex};
-use crate::dex::Window;
+use crate::dex::{RESULT_BYTES_MAX, Window};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{Input, Look, Seen, task_output};
 use entourage_model::{Act, Outcome, RunId, ToolCall};
@@ -28,7 +28,10 @@ pub(crate) fn look(inner: &Arc<Inner>, place: Place, call: ToolCall, look: Look)
     async move {
         let found = match look {
             Look::Output { run, from } => output(&inner, place, &run, from).await.map_err(RuntimeError::from),
-            Look::Run { run, after, from } => dex::run(&inner, place.thread, &run, Window { after, from }).await,
+            Look::Run { run, after, from } => {
+                let window = Window { after, from, result_bytes_max: RESULT_BYTES_MAX };
+                dex::run(&inner, place.thread, &run, window).await
+            }
             Look::Joined { tasks } => dex::joined(&inner, place.thread, tasks).await,
         };
         let found = found.unwrap_or_else(|fault| Found::nothing(format!("Error: the store cannot be read: {fault}")));
