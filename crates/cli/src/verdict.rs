@@ -120,7 +120,7 @@ fn words(end: RunEnd<'_>) -> (Status, Option<String>, Option<String>) {
         RunStatus::Done => Status::Done,
         RunStatus::Cancelled => Status::Cancelled,
         // A run that has not ended although nobody works on it is one that cannot be worked on.
-        RunStatus::Failed | RunStatus::Pending | RunStatus::Running => Status::Failed,
+        RunStatus::Failed | RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => Status::Failed,
     };
     (status, end.result.map(str::to_owned), end.error.map(str::to_owned))
 }

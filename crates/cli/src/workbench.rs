@@ -50,6 +50,7 @@ impl Workbench {
             remotes: equipment.remotes,
             vault,
             slots: SLOTS,
+            data: Some(project.data.clone()),
         };
         match Runtime::start(parts).await {
             Ok(runtime) => Ok(Self { runtime, storage }),

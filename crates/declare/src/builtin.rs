@@ -5,7 +5,9 @@ use crate::draft::Declared;
 use crate::faults::Faults;
 use crate::solo::{Said, Solo};
 use crate::tree::{At, Spot};
-use entourage_model::{Name, WorkspaceMode, WorkspaceWish};
+use entourage_model::{Agent, Name, WorkspaceMode, WorkspaceWish};
+
+const GENERAL_PURPOSE_ID: &str = "general-purpose";
 
 const RESEARCH: &str = include_str!("builtin/research.md");
 const CODING: &str = include_str!("builtin/coding.md");
@@ -43,7 +45,14 @@ pub(crate) fn general_purpose() -> Declared<Solo> {
     solo.workspace = Some(said("workspace", WorkspaceWish { mode: WorkspaceMode::Shared, path: None }));
     solo.verbatim.insert("description".to_owned(), description.into());
     solo.verbatim.insert("workspace".to_owned(), serde_json::json!({ "mode": "shared" }));
-    built_in("general-purpose", solo)
+    built_in(GENERAL_PURPOSE_ID, solo)
+}
+
+/// Whether it is that one, and no declaration that took its place.
+pub(crate) fn is_general_purpose(agent: &Agent) -> bool {
+    let name = agent.name.as_str();
+    let id = name.strip_prefix("agentscope/").unwrap_or(name);
+    agent.source.file.is_none() && agent.source.format == Format::AgentScope.name() && id == GENERAL_PURPOSE_ID
 }
 
 /// In the profile's own words, so that it can be exported as it is.

@@ -17,20 +17,22 @@ const DESCRIPTION: &str = "Leads the work in this project; comes with entourage.
 
 const INSTRUCTIONS: &str = "\
 You lead the work in this project. Do what you are asked: look before you change anything, use your tools rather than \
-guess, and say plainly what you did and what you could not do. Where an agent among your tools fits a piece of the \
-work, give it that piece with everything it needs to know: it sees nothing else of this conversation.";
+guess, and say plainly what you did and what you could not do. Where another agent fits a piece of the work, give it \
+that piece with everything it needs to know: it sees nothing else of this conversation.";
 
-/// Has every tool, and as children that it waits for every exposed agent and those that are `offered`.
+/// Has every tool. Other agents it starts by the dialects that it speaks; where `standard` is one of them, every exposed
+/// agent and those that are `offered` are children that it waits for.
 pub(crate) fn lead(
     files: &dyn Files,
     kit: Toolkit<'_>,
     team: &Team,
-    offered: &BTreeSet<Name>,
+    offered: Option<&BTreeSet<Name>>,
     reports: &mut Vec<Report>,
 ) -> Agent {
     let own = kit.names().into_iter().map(ToolEntry::Tool);
     let is_exposed = |agent: &Agent| agent.expose_as_tool && agent.kind == Kind::DualAi;
-    let children = team.agents.values().filter(|agent| is_exposed(agent) || offered.contains(&agent.name));
+    let is_child = |agent: &Agent| offered.is_some_and(|offered| is_exposed(agent) || offered.contains(&agent.name));
+    let children = team.agents.values().filter(|agent| is_child(agent));
     let children = children.filter(|agent| is_possible(agent, kit, reports));
     let children: Vec<_> = children.map(|agent| ToolEntry::Child(ChildEntry::blocking(agent.name.clone()))).collect();
     let mut prompt = Prompt::new(Name::from(NAME), instructions(files, reports));
@@ -59,9 +61,14 @@ fn is_possible(agent: &Agent, kit: Toolkit<'_>, reports: &mut Vec<Report>) -> bo
 }
 
 fn instructions(files: &dyn Files, reports: &mut Vec<Report>) -> String {
-    let text = files::text(files, INSTRUCTIONS_FILE).unwrap_or_else(|report| {
+    let text = main_text(files).unwrap_or_else(|report| {
         reports.push(report);
         None
     });
-    text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| INSTRUCTIONS.to_owned())
+    text.unwrap_or_else(|| INSTRUCTIONS.to_owned())
+}
+
+/// What the project says to whoever works on it, if it says anything.
+pub(crate) fn main_text(files: &dyn Files) -> Result<Option<String>, Report> {
+    Ok(files::text(files, INSTRUCTIONS_FILE)?.filter(|text| !text.trim().is_empty()))
 }

@@ -90,9 +90,11 @@ pub fn load(project: &Project<'_>) -> Loaded {
     let joined = join(&mut team, &solos, known, !has_lead, &mut reports);
     if !has_lead {
         let kit = Toolkit { known, own: &team.tools };
-        let lead = lead::lead(files, kit, &team, &joined.offered, &mut reports);
+        let offered = wishes.dialects.contains(&Dialect::Standard).then_some(&joined.offered);
+        let lead = lead::lead(files, kit, &team, offered, &mut reports);
         team.agents.insert(lead.name.clone(), Arc::new(Agent { dialects: wishes.dialects.clone(), ..lead }));
     }
+    mirror(&mut team, files);
     give_dialects(&mut team, wishes, &settled.agents, &ids, &mut reports);
     reports.extend(solos.into_iter().flat_map(|declared| declared.faults.reports));
     reports.sort_by(|a, b| (&a.place, a.code, &a.what).cmp(&(&b.place, b.code, &b.what)));
@@ -162,6 +164,15 @@ fn join(
     joined
 }
 
+/// The built-in agent that is as capable as its caller works on the same project: it is told what the project says.
+fn mirror(team: &mut Team, files: &dyn Files) {
+    // A text that cannot be read is told of where `lead` is made.
+    let Ok(Some(text)) = lead::main_text(files) else { return };
+    for agent in team.agents.values_mut().filter(|agent| builtin::is_general_purpose(agent)) {
+        Arc::make_mut(agent).side_a.prompt.instructions = text.clone().into();
+    }
+}
+
 /// An agent's own dialects, as the settings name them. `ids` are those of all declarations, broken or not.
 fn give_dialects(
     team: &mut Team,
@@ -171,9 +182,18 @@ fn give_dialects(
     reports: &mut Vec<Report>,
 ) {
     for (name, dialects) in &wishes.agent_dialects {
-        if let Some(agent) = team.agents.get_mut(name.as_str()) {
-            Arc::make_mut(agent).dialects.clone_from(dialects);
+        let Some(agent) = team.agents.get_mut(name.as_str()) else { continue };
+        if builtin::is_general_purpose(agent) && !dialects.is_empty() {
+            let what = format!("agent {} has `dialects`, but it never starts others", quoted(name));
+            let hint = "declare an agent of your own for that, such as `subagents/<id>.md`".to_owned();
+            reports.push(Report {
+                hint: Some(hint),
+                place: places.get(name).cloned(),
+                ..Report::warning("X001", what)
+            });
+            continue;
         }
+        Arc::make_mut(agent).dialects.clone_from(dialects);
     }
     let named: BTreeSet<_> = wishes.agent_dialects.keys().chain(places.keys()).collect();
     for name in named {

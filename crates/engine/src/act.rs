@@ -4,9 +4,9 @@
 //! written; and when its call has ended, where its acts become part of the decision.
 
 use crate::apply::apply;
-use crate::offer::World;
+use crate::offer::{World, toolkit};
 use crate::state::{Session, ThreadState};
-use entourage_model::{Act, Event, Message, MessageId, Name, Role, ThreadId, ToolCall, ToolEntry};
+use entourage_model::{Act, Event, Message, MessageId, Name, Role, ThreadId, ToolCall};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,6 +70,8 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
         }
         // Paths are checked where they are made.
         Act::PutFile(_) | Act::RemoveFile { .. } | Act::AskPrompt { .. } => Ok(()),
+        // Whose run it is was looked at where it was read.
+        Act::ReadRun { .. } => Ok(()),
     }
 }
 
@@ -79,9 +81,8 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
 pub fn may_call(world: &World<'_>, state: &ThreadState, tool: &Name) -> Result<(), String> {
     let is_own = world.team.tools.contains_key(tool);
     let is_listed = || {
-        let entries = world.prompt(state).into_iter().flat_map(|prompt| &prompt.tools);
-        world.tools.contains_key(tool)
-            && entries.into_iter().any(|e| matches!(e, ToolEntry::Tool(name) if name == tool))
+        let mut listed = world.prompt(state).into_iter().flat_map(|prompt| toolkit(state, prompt));
+        world.tools.contains_key(tool) && listed.any(|name| name == tool)
     };
     if is_own || is_listed() { Ok(()) } else { Err(format!("there is no tool `{tool}` that could be called here")) }
 }
@@ -113,6 +114,7 @@ pub(crate) fn trace(state: &ThreadState, act: &Act) -> Option<Event> {
             Event::PromptAnswered { prompt: prompt.clone(), answer: Arc::clone(answer), usage: *usage }
         }
         Act::Emit { name, data } => Event::Emitted { name: name.clone(), data: data.clone() },
+        Act::ReadRun { run } => Event::RunRead { run: run.clone() },
         Act::QueueMessage { .. }
         | Act::NotifyParent { .. }
         | Act::SetStatus { .. }

@@ -1,10 +1,14 @@
 //! Folding one event into a state. The only place where a state changes.
 
+mod delegated;
+mod rest;
 mod transcript;
 
+use crate::doings::Doings;
 use crate::state::{Call, CallState, Child, Session, ThreadState};
 use entourage_model::{
-    Ask, CallId, Event, Message, Name, Outcome, Posted, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, Wait,
+    Ask, CallId, Dialect, Event, Message, Name, Outcome, Posted, RunId, RunStatus, Side, TaskItem, ThreadId, Timestamp,
+    ToolCall, Usage, Wait,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,27 +22,61 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::Started(_) => {}
         Event::SessionStarted { deadline, acting, ask } => {
             // What immediate children brought before belongs to the first question.
+            state.doings = Doings::default();
             let first = state.prelude.take().unwrap_or(state.transcript.len());
             state.session = Some(Session::new(first, *deadline, (*acting, ask.as_deref())));
         }
-        Event::Posted(posted) => accept(state, posted),
+        Event::Posted(posted) => {
+            delegated::bring(state, posted);
+            accept(state, posted);
+        }
         Event::Answered { message, usage } => answer(state, message, *usage),
         Event::CallStarted { call } => set_call(state, call, CallState::Started),
-        Event::CallEnded { message, outcome } => end_call(state, message, *outcome),
+        Event::CallEnded { message, outcome, facts } => {
+            if state.started.dialect == Some(Dialect::Dex) {
+                state.doings.add(message, *outcome, facts);
+            }
+            end_call(state, message, *outcome);
+        }
+        Event::CallJoined { call, children } => rest::join(state, call, children),
         Event::ChildStarted(link) => {
             state.children.insert(link.thread, Child::new(link));
-            state.children_live += 1;
-            wait_for(state, link.thread, &link.wait);
+            if let Some(run) = &link.run {
+                state.children_live += 1;
+                delegated::ask(state, link.thread, run, (&link.wait, link.at));
+                wait_for(state, link.thread, &link.wait);
+            }
         }
-        Event::ChildAsked { child, run, wait } => ask_child(state, *child, run, wait),
-        Event::ChildReleased { child, run } => release(state, *child, run),
-        Event::ChildEnded { child, run, outcome } => end_child(state, *child, run, *outcome),
+        Event::ChildAsked { child, run, wait, at } => {
+            delegated::ask(state, *child, run, (wait, at.unwrap_or_default()));
+            ask_child(state, *child, run, wait);
+        }
+        Event::ChildAwaited { child, run, wait } => {
+            set_wait(state, *child, run, wait);
+            wait_for(state, *child, wait);
+        }
+        Event::ChildReleased { child, run } => {
+            delegated::change(state, run, |delegated| delegated.background = true);
+            set_wait(state, *child, run, &Wait::Background);
+        }
+        Event::RunDismissed { run, .. } => delegated::dismiss(state, run),
+        Event::RunRead { run } => delegated::change(state, run, |delegated| delegated.read = true),
+        Event::ChildEnded { child, run, outcome } => {
+            delegated::end(state, *child, run, *outcome);
+            rest::come_to_rest(state, *child);
+            end_child(state, *child, run, *outcome);
+        }
         Event::ChildCancelled { child } => {
             if let Some(child) = state.children.get_mut(child) {
                 child.muted = true;
             }
         }
-        Event::ChildTerminated { child } => terminate_child(state, *child),
+        Event::ChildInterrupted { child, run } => rest::interrupt(state, *child, run),
+        Event::ChildResumed { child, run, wait } => rest::resume(state, *child, run, wait),
+        Event::ChildTerminated { child } => {
+            rest::come_to_rest(state, *child);
+            terminate_child(state, *child);
+        }
         Event::ChildReported { child, status } => {
             if let Some(child) = state.children.get_mut(child) {
                 child.status.clone_from(status);
@@ -78,6 +116,17 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::MessageDeleted { id } => transcript::delete(state, *id),
         Event::CallQueued { call } => queue_call(state, call),
         Event::PromptAnswered { usage, .. } => state.usage += *usage,
+        Event::SessionInterrupted => {
+            if let Some(session) = &mut state.session {
+                session.interrupted = true;
+            }
+        }
+        Event::SessionResumed { deadline } => {
+            if let Some(session) = &mut state.session {
+                (session.interrupted, session.deadline) = (false, *deadline);
+            }
+        }
+        Event::TaskSaved(item) => save_task(state, item),
         // Files have rows of their own, and what was emitted is for others.
         Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } => {}
     }
@@ -107,6 +156,8 @@ impl Session {
             unstarted: 0,
             waiting: 0,
             untils: BTreeMap::new(),
+            joins: BTreeMap::new(),
+            interrupted: false,
             activating: false,
             last_text: None,
         }
@@ -121,6 +172,7 @@ impl Session {
         self.places = calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         (self.open, self.unstarted, self.waiting) = (calls.len(), calls.len(), 0);
         self.untils.clear();
+        self.joins.clear();
         self.answer = Some(Arc::clone(message));
     }
 
@@ -130,6 +182,7 @@ impl Session {
         self.calls.clear();
         self.places.clear();
         self.untils.clear();
+        self.joins.clear();
         (self.open, self.unstarted, self.waiting) = (0, 0, 0);
     }
 }
@@ -137,10 +190,11 @@ impl Session {
 impl Child {
     fn new(link: &entourage_model::ChildLink) -> Self {
         Self {
-            runs: vec![(link.run.clone(), link.wait.clone())],
+            runs: link.run.iter().map(|run| (run.clone(), link.wait.clone())).collect(),
+            status: if link.run.is_some() { "running" } else { "idle" }.to_owned(),
             link: link.clone(),
             muted: false,
-            status: "running".to_owned(),
+            interrupted: false,
             terminated: false,
         }
     }
@@ -194,15 +248,17 @@ fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
     let Some(place) = session.open_call(id) else { return };
     match session.calls[place].state {
         CallState::Asked => session.unstarted -= 1,
-        CallState::Waiting(_) => session.waiting -= 1,
-        CallState::Started | CallState::Ended(_) => {}
+        CallState::Waiting(_) | CallState::Joining => session.waiting -= 1,
+        CallState::Started | CallState::Reading(_) | CallState::Ended(_) => {}
     }
     match to {
-        CallState::Waiting(_) => session.waiting += 1,
+        CallState::Asked => session.unstarted += 1,
+        CallState::Waiting(_) | CallState::Joining => session.waiting += 1,
         CallState::Ended(_) => session.open -= 1,
-        CallState::Asked | CallState::Started => {}
+        CallState::Started | CallState::Reading(_) => {}
     }
     session.untils.remove(id);
+    session.joins.remove(id);
     session.calls[place].state = to;
 }
 
@@ -237,11 +293,11 @@ fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {
     }
 }
 
-/// The run goes on without anybody waiting for it. Its call gets a result of its own.
-fn release(state: &mut ThreadState, child: ThreadId, run: &RunId) {
+/// Another call waits for the run from now on, or nobody does: then its call gets a result of its own.
+fn set_wait(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
     let Some(known) = state.children.get_mut(&child) else { return };
-    if let Some((_, wait)) = known.runs.iter_mut().find(|(current, _)| current == run) {
-        *wait = Wait::Background;
+    if let Some((_, current)) = known.runs.iter_mut().find(|(current, _)| current == run) {
+        current.clone_from(wait);
     }
 }
 
@@ -263,7 +319,8 @@ fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Out
     if known.is_live() {
         return;
     }
-    state.children_live -= 1;
+    state.children_live -= u32::from(!known.interrupted);
+    known.interrupted = false;
     let word = if outcome == Outcome::Failed { "failed" } else { "idle" };
     word.clone_into(&mut known.status);
     // A child that cannot be written to again is over: its thread keeps the history.
@@ -274,14 +331,27 @@ fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Out
 
 fn terminate_child(state: &mut ThreadState, child: ThreadId) {
     let Some(known) = state.children.get_mut(&child) else { return };
-    if known.is_live() {
+    if known.is_live() && !known.interrupted {
         state.children_live -= 1;
     }
-    known.runs.clear();
+    known.interrupted = false;
+    for (run, _) in std::mem::take(&mut known.runs) {
+        if let Some(delegated) = state.delegated.get_mut(&run) {
+            delegated.status = RunStatus::Cancelled;
+        }
+    }
     known.terminated = true;
     "terminated".clone_into(&mut known.status);
     if !known.link.resumable {
         state.children.remove(&child);
+    }
+}
+
+/// In the place of the entry of that id, else behind the others.
+fn save_task(state: &mut ThreadState, item: &TaskItem) {
+    match state.tasks.iter_mut().find(|known| known.id == item.id) {
+        Some(known) => known.clone_from(item),
+        None => state.tasks.push(item.clone()),
     }
 }
 

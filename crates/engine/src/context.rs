@@ -1,24 +1,27 @@
 //! What the acting side's model is shown.
 
-use crate::dialect::standard::{self, attach};
+use crate::dialect::{self, standard::attach};
+use crate::limit;
 use crate::offer::{World, offered};
 use crate::state::ThreadState;
 use crate::variable;
-use entourage_model::{Line, Message, ModelRequest, Prompt, RemoteTask, Role, Side};
+use entourage_model::{Line, Message, ModelRef, ModelRequest, Prompt, RemoteTask, Role, Side, ToolChoice};
 use std::sync::Arc;
 
 /// The next model call of the acting side; nothing while no model has to act.
 pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
     let session = state.session.as_ref()?;
     let prompt = &world.side(state, session.acting)?.prompt;
+    // A model that still has tools would call them once more.
+    let closing = limit::is_closing(world, state);
     Some(ModelRequest {
         agent: state.agent.clone(),
         side: session.acting,
         step: session.steps[session.acting as usize],
-        models: prompt.model.iter().chain(&prompt.fallbacks).cloned().collect(),
+        models: models(state, prompt),
         lines: lines(world, state, prompt, session.acting),
-        tools: offered(world, state, prompt),
-        tool_choice: prompt.tool_choice,
+        tools: if closing { Vec::new() } else { offered(world, state, prompt) },
+        tool_choice: if closing { ToolChoice::Auto } else { prompt.tool_choice },
         parallel_tool_calls: prompt.parallel_tool_calls,
         reasoning: prompt.reasoning.clone(),
         sampling: prompt.sampling,
@@ -44,13 +47,22 @@ pub(crate) fn remote_task(world: &World<'_>, state: &ThreadState) -> Option<Remo
     })
 }
 
+/// The prompt's own; for one that names none those of the thread's caller, if there is one that names some.
+fn models(state: &ThreadState, prompt: &Prompt) -> Vec<ModelRef> {
+    let given = state.started.models.iter().filter(|_| prompt.model.is_none());
+    prompt.model.iter().chain(given).chain(&prompt.fallbacks).cloned().collect()
+}
+
 pub(crate) fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, side: Side) -> Vec<Line> {
     let (session_first, turn_first) = state.session.as_ref().map_or((0, 0), |s| (s.first, s.turn_first));
     let first = if prompt.include_chat { 0 } else { session_first };
     let own = state.started.instructions.clone().filter(|_| state.agent == state.started.agent);
     let render = || prompt.instructions.render(|name| variable::for_model(world, state, prompt, name));
-    let mut lines = vec![Line::System(own.unwrap_or_else(render))];
-    lines.extend(standard::registry(state).map(Line::System));
+    let mut lines = vec![Line::System(dialect::prompt(world, state, own.unwrap_or_else(render)))];
+    lines.extend(dialect::system(world, state).into_iter().map(Line::System));
+    if limit::is_closing(world, state) {
+        lines.push(Line::System(limit::CLOSING.into()));
+    }
     let mut index = first;
     while index < state.transcript.len() {
         let message = &state.transcript[index];

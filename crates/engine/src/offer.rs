@@ -1,6 +1,6 @@
 //! Which tools a side is offered at this moment.
 
-use crate::dialect::standard;
+use crate::dialect;
 use crate::state::ThreadState;
 use crate::subprompt;
 use entourage_model::{
@@ -22,6 +22,8 @@ pub struct World<'a> {
     pub limits: &'a Limits,
     /// The thread's files by their paths, where the input is one that looks at them.
     pub files: &'a BTreeMap<String, FileRow>,
+    /// The prompts of agents that a folder defines, by the folder, where the input is one that starts such agents.
+    pub definitions: &'a BTreeMap<String, Arc<str>>,
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
 }
@@ -54,11 +56,20 @@ impl<'a> World<'a> {
 
 /// The tools that this prompt may call now: its own, its children as tools, and what drives resumable children.
 pub fn offered(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
-    let own = prompt.tools.iter().filter_map(|entry| match entry {
-        ToolEntry::Tool(name) => world.tool(name).cloned(),
+    let own = toolkit(state, prompt).filter_map(|name| world.tool(name).cloned());
+    let prompts = prompt.tools.iter().filter_map(|entry| match entry {
         ToolEntry::Prompt(entry) => subprompt::spec(world, state, prompt, entry),
-        ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
+        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
     });
-    let offered = own.chain(standard::tools(world, state, prompt));
+    let offered = own.chain(prompts).chain(dialect::tools(world, state, prompt));
     offered.filter(|spec| !state.started.denied.contains(&spec.name)).collect()
+}
+
+/// The tools of this prompt that the thread may call: of those that it lists, what its caller handed down.
+pub(crate) fn toolkit<'a>(state: &'a ThreadState, prompt: &'a Prompt) -> impl Iterator<Item = &'a Name> {
+    let listed = prompt.tools.iter().filter_map(|entry| match entry {
+        ToolEntry::Tool(name) => Some(name),
+        ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
+    });
+    listed.filter(|name| state.started.tools.as_ref().is_none_or(|given| given.contains(name)))
 }

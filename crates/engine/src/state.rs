@@ -1,11 +1,13 @@
 //! What a thread is at one moment: the fold of its journal.
 
+use crate::doings::Doings;
 use entourage_model::{
-    Ask, CallId, ChildLink, Communication, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest, RunId, Side,
-    Started, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue, VariablesRequest, Wait,
+    Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
+    RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
+    VariablesRequest, Wait,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,13 @@ pub struct ThreadState {
     pub children: BTreeMap<ThreadId, Child>,
     /// Children with a run that has not ended.
     pub children_live: u32,
+    /// The runs that children were asked for in a dialect that lists them, oldest first. Of old ones that have ended
+    /// only the store knows.
+    pub delegated: BTreeMap<RunId, Delegated>,
+    /// The task list.
+    pub tasks: Vec<TaskItem>,
+    /// What was done for the current run, where the thread is one whose caller wants to know.
+    pub doings: Doings,
     pub usage: Usage,
     pub terminated: Option<Timestamp>,
     /// The thread's own variables, which go before all others.
@@ -67,6 +76,10 @@ pub struct Session {
     pub waiting: usize,
     /// Until when some of those wait at the longest.
     pub untils: BTreeMap<CallId, Timestamp>,
+    /// The children that some of them wait for to come to rest.
+    pub joins: BTreeMap<CallId, BTreeSet<ThreadId>>,
+    /// It stands still until it is resumed.
+    pub interrupted: bool,
     /// The calls are those of immediate children, which no model has made.
     pub activating: bool,
     /// The last text that any side said.
@@ -87,6 +100,10 @@ pub enum CallState {
     Started,
     /// Waits for this child's ending.
     Waiting(ThreadId),
+    /// Waits until several children have come to rest.
+    Joining,
+    /// This child, for which it waited, has come to rest; what its run came to is being read.
+    Reading(ThreadId),
     Ended(Outcome),
 }
 
@@ -98,9 +115,29 @@ pub struct Child {
     pub runs: Vec<(RunId, Wait)>,
     /// Its runs were asked to end: their endings are no news.
     pub muted: bool,
+    /// It stands still in the middle of its run and takes up no room.
+    pub interrupted: bool,
     /// A word or the child's own text.
     pub status: String,
     pub terminated: bool,
+}
+
+/// A run that this thread asked a child for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delegated {
+    pub child: ThreadId,
+    pub dialect: Dialect,
+    /// The child's agent, as this thread calls it.
+    pub agent: Name,
+    /// Running until it ends: whether the child has begun is known to the child.
+    pub status: RunStatus,
+    /// No call waited for its ending, or none did so long enough.
+    pub background: bool,
+    /// It was asked to end, so that its ending is no news.
+    pub dismissed: bool,
+    /// Its result was given to a call, so that it is no news any more.
+    pub read: bool,
+    pub at: Timestamp,
 }
 
 impl ThreadState {
@@ -117,6 +154,9 @@ impl ThreadState {
             rest: Rest::Idle,
             children: BTreeMap::new(),
             children_live: 0,
+            delegated: BTreeMap::new(),
+            tasks: Vec::new(),
+            doings: Doings::default(),
             usage: Usage::default(),
             terminated: None,
             variables: BTreeMap::new(),
@@ -145,6 +185,8 @@ impl ThreadState {
             return ThreadStatus::Terminated;
         }
         match &self.session {
+            // Nobody works on it, and nothing that it waits for comes by itself.
+            Some(session) if session.interrupted => ThreadStatus::Idle,
             Some(session) if session.waits_for_children_only() => ThreadStatus::Waiting,
             Some(_) => ThreadStatus::Running,
             None => match self.rest {
@@ -157,7 +199,7 @@ impl ThreadState {
 
     /// When the thread must be looked at again even if nothing arrives.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let session = self.session.as_ref()?;
+        let session = self.session.as_ref().filter(|session| !session.interrupted)?;
         Some(session.untils.values().fold(session.deadline, |first, until| first.min(*until)))
     }
 

@@ -2,21 +2,25 @@
 
 mod act;
 mod activate;
+mod assign;
 mod child;
 mod end;
 mod handoff;
+mod interrupt;
 mod model;
 mod request;
+mod run;
 mod timer;
 mod tool;
 
 use crate::apply::apply;
+use crate::dialect::Look;
 use crate::offer::World;
-use crate::state::ThreadState;
+use crate::state::{Session, ThreadState};
 use child::Return;
 use entourage_model::{
-    Act, Attachment, CallId, Event, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, RemoteTask, Role, ThreadId,
-    Timestamp, ToolCall, Usage, Write,
+    Act, Attachment, CallId, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted, RemoteTask,
+    Role, ThreadId, Timestamp, ToolCall, Usage, Write,
 };
 use std::collections::VecDeque;
 use tool::Returned;
@@ -45,6 +49,8 @@ pub enum Input {
         attachments: Vec<Attachment>,
         /// What the tool did to its thread.
         acts: Vec<Act>,
+        /// What the runtime saw it do.
+        facts: Vec<Fact>,
     },
     /// Time has passed.
     Tick,
@@ -77,6 +83,8 @@ pub enum Effect {
     CallModel(Box<ModelRequest>),
     /// May begin before the decision is durable only if its tool is pure.
     CallTool { call: ToolCall, key: String },
+    /// Reads what the store knows, and answers the call with it. Safe to repeat.
+    Look { call: ToolCall, look: Look },
     /// Ends every model and tool call of this thread that is in flight.
     Abort,
     /// Tells another server that a piece of work is to end. One that it does not know, or that has ended, stays as it is.
@@ -122,8 +130,8 @@ pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cu
         Input::Resumed => desk.resume(),
         Input::Mail => {}
         Input::Answered(answer) => desk.answered(answer),
-        Input::ToolEnded { call, outcome, text, attachments, acts } => {
-            desk.tool_ended(&call, Returned { outcome, text, attachments }, acts);
+        Input::ToolEnded { call, outcome, text, attachments, acts, facts } => {
+            desk.tool_ended(&call, Returned { outcome, text, attachments, facts }, acts);
         }
         Input::Tick => desk.tick(),
         Input::Broke { reason, bury } => desk.broke(&reason, bury),
@@ -163,7 +171,7 @@ impl Desk<'_> {
 
     /// Begins again what was in flight when the thread was last held.
     fn resume(&mut self) {
-        let Some(session) = &self.state.session else { return };
+        let Some(session) = self.state.session.as_ref().filter(|session| !session.interrupted) else { return };
         if session.open == 0 {
             // The mail comes first: what lies there may end the session.
             self.settled = true;
@@ -176,7 +184,7 @@ impl Desk<'_> {
     fn sort_mail(&mut self) {
         let waiting = std::mem::take(self.mail);
         for letter in waiting {
-            if letter.item.is_message() && self.state.terminated.is_none() {
+            if letter.item.is_message() && self.state.terminated.is_none() && !self.is_stale(&letter.item) {
                 self.mail.push_back(letter);
             } else {
                 self.out.consumed.push(letter.number);
@@ -185,9 +193,15 @@ impl Desk<'_> {
         }
     }
 
+    /// Whether it brings a result that a call was given already.
+    fn is_stale(&self, item: &Item) -> bool {
+        let Item::Message(Posted { delivers: Some(run), .. }) = item else { return false };
+        self.state.delegated.get(run).is_some_and(|delegated| delegated.read)
+    }
+
     fn act(&mut self, item: Item) {
         match item {
-            // Only a terminated thread acts on a message: it will never be answered.
+            // Only of a terminated thread, or stale: it will never be answered.
             Item::Message(posted) => self.refuse(posted),
             Item::ChildEnded { child, run, ending, quiet } => {
                 self.child_ended(child, &Return { run, ending, quiet });
@@ -199,6 +213,9 @@ impl Desk<'_> {
                 }
             }
             Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
+            Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
+            Item::Interrupt { run } => self.halt(&run),
+            Item::Resume { run, message } => self.go_on_with(run, message),
             Item::Cancel { run } => self.cancel(&run),
             Item::Stop => self.stop(),
             Item::Terminate => self.terminate(),
@@ -207,7 +224,8 @@ impl Desk<'_> {
 
     /// What follows once the input and the mail are dealt with.
     fn go_on(&mut self) {
-        if std::mem::take(&mut self.settled) && self.state.session.as_ref().is_some_and(|session| session.open == 0) {
+        let is_free = |session: &Session| session.open == 0 && !session.interrupted;
+        if std::mem::take(&mut self.settled) && self.state.session.as_ref().is_some_and(is_free) {
             self.advance();
         }
         if self.state.terminated.is_none() && self.begins_by_itself() {

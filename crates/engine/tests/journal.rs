@@ -83,7 +83,16 @@ fn kind(event: &Event) -> usize {
         Event::HandedOff { .. } => 27,
         Event::VariablesRequested(_) => 28,
         Event::RequestClosed { .. } => 29,
-        Event::PromptAnswered { .. } => 30,
+        Event::ChildAwaited { .. } => 30,
+        Event::RunDismissed { .. } => 31,
+        Event::RunRead { .. } => 32,
+        Event::CallJoined { .. } => 33,
+        Event::ChildInterrupted { .. } => 34,
+        Event::ChildResumed { .. } => 35,
+        Event::SessionInterrupted => 36,
+        Event::SessionResumed { .. } => 37,
+        Event::TaskSaved(_) => 38,
+        Event::PromptAnswered { .. } => 39,
     }
 }
 

@@ -21,6 +21,12 @@ mod team;
 
 #[path = "script/acts.rs"]
 mod acts;
+#[path = "script/agentscope.rs"]
+mod agentscope;
+#[path = "script/agentscope_system.rs"]
+mod agentscope_system;
+#[path = "script/agentscope_tasks.rs"]
+mod agentscope_tasks;
 #[path = "script/bindings.rs"]
 mod bindings;
 #[path = "script/breakages.rs"]
@@ -33,6 +39,8 @@ mod children;
 mod contexts;
 #[path = "script/crashes.rs"]
 mod crashes;
+#[path = "script/dex.rs"]
+mod dex;
 #[path = "script/limits.rs"]
 mod limits;
 #[path = "script/messages.rs"]

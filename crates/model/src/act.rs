@@ -1,6 +1,6 @@
 //! What a running tool does to its thread.
 
-use crate::{Ending, FileRow, Message, MessageId, Name, ThreadId, Usage, VariableValue};
+use crate::{Ending, FileRow, Message, MessageId, Name, RunId, ThreadId, Usage, VariableValue};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -70,6 +70,10 @@ pub enum Act {
     Terminate {
         thread: ThreadId,
     },
+    /// Hands over the result of a run that this thread asked for: it arrives by this call and by nothing else.
+    ReadRun {
+        run: RunId,
+    },
 }
 
 /// How a tool ends its session.
@@ -101,6 +105,7 @@ impl Act {
             Self::PutFile(file) => file.path.len() + file.mime_type.len(),
             Self::QueueTool { name, arguments } => name.as_str().len() + arguments.len(),
             Self::StopSession(stop) => stop.ending.text.len(),
+            Self::ReadRun { run } => run.as_str().len(),
             Self::DeleteMessage { .. } | Self::Terminate { .. } => 0,
         };
         ITSELF + text

@@ -121,6 +121,9 @@ pub struct Agent {
     pub variables: Vec<Variable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Name>,
+    /// Nobody is offered it who may start any agent: only prompts that list it start it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlisted: bool,
     /// How it drives children that it may start; empty: it starts none but those that its prompts list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dialects: Vec<Dialect>,
@@ -213,6 +216,7 @@ impl Agent {
             env: BTreeMap::new(),
             variables: Vec::new(),
             hooks: Vec::new(),
+            unlisted: false,
             dialects: Vec::new(),
             workspace: None,
             remote: None,

@@ -1,8 +1,9 @@
 //! The journal: what happened on a thread, in order. The thread's state is the fold of these.
 
 use crate::{
-    Ask, Attachment, CallId, ChildEntry, Communication, Dialect, Digest, Ending, FileRow, Message, MessageId, Name,
-    Outcome, Posted, RequestId, RunId, Side, ThreadId, Timestamp, ToolCall, Usage, VariableValue,
+    Ask, Attachment, CallId, ChildEntry, Communication, Dialect, Digest, Ending, Fact, FileRow, Message, MessageId,
+    ModelRef, Name, Outcome, Posted, RequestId, RunId, Side, TaskItem, ThreadId, Timestamp, ToolCall, Usage,
+    VariableValue,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,11 +41,27 @@ pub enum Event {
     CallEnded {
         message: Arc<Message>,
         outcome: Outcome,
+        /// What the runtime saw it do.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        facts: Vec<Fact>,
+    },
+    /// A call waits until none of these children works on anything.
+    CallJoined {
+        call: CallId,
+        children: Vec<ThreadId>,
     },
     /// A child exists, with its first run.
     ChildStarted(Box<ChildLink>),
     /// An existing child was given another run.
     ChildAsked {
+        child: ThreadId,
+        run: RunId,
+        wait: Wait,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Timestamp>,
+    },
+    /// A call waits for a run that was in the background.
+    ChildAwaited {
         child: ThreadId,
         run: RunId,
         wait: Wait,
@@ -63,6 +80,26 @@ pub enum Event {
     /// A child's run was asked to end, so that its ending is no news.
     ChildCancelled {
         child: ThreadId,
+    },
+    /// One run of a child was asked to end, so that its ending is no news; other runs of the child go on.
+    RunDismissed {
+        child: ThreadId,
+        run: RunId,
+    },
+    /// A call was given the run's result, so that it is no news any more.
+    RunRead {
+        run: RunId,
+    },
+    /// A child has stopped in the middle of a run.
+    ChildInterrupted {
+        child: ThreadId,
+        run: RunId,
+    },
+    /// A child was told to go on with a run that was interrupted.
+    ChildResumed {
+        child: ThreadId,
+        run: RunId,
+        wait: Wait,
     },
     ChildTerminated {
         child: ThreadId,
@@ -98,7 +135,15 @@ pub enum Event {
         stop: Stop,
         next: Side,
     },
+    /// The session stands still until it is resumed.
+    SessionInterrupted,
+    /// It goes on, until `deadline` at the latest.
+    SessionResumed {
+        deadline: Timestamp,
+    },
     SessionEnded(Box<SessionEnd>),
+    /// An entry of the task list is new, or has changed.
+    TaskSaved(Box<TaskItem>),
     Terminated {
         at: Timestamp,
     },
@@ -159,18 +204,27 @@ impl Event {
             | Self::SessionStarted { .. }
             | Self::CallStarted { .. }
             | Self::ChildStarted(_)
+            | Self::CallJoined { .. }
             | Self::ChildAsked { .. }
             | Self::ChildReleased { .. }
+            | Self::ChildAwaited { .. }
+            | Self::RunDismissed { .. }
+            | Self::RunRead { .. }
             | Self::HandedOff { .. }
             | Self::VariablesRequested(_)
             | Self::RequestClosed { .. }
             | Self::ChildEnded { .. }
             | Self::ChildCancelled { .. }
+            | Self::ChildInterrupted { .. }
+            | Self::ChildResumed { .. }
             | Self::ChildTerminated { .. }
             | Self::ChildReported { .. }
             | Self::RunCancelled { .. }
             | Self::TurnEnded { .. }
+            | Self::SessionInterrupted
+            | Self::SessionResumed { .. }
             | Self::SessionEnded(_)
+            | Self::TaskSaved(_)
             | Self::Terminated { .. }
             | Self::VariablesSet { .. }
             | Self::ValueSet { .. }
@@ -214,6 +268,12 @@ pub struct Started {
     /// The prompt as it was read when the thread was made, in place of what the agent says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Arc<str>>,
+    /// The tools that its caller has: of its own it may use these. Absent: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Name>>,
+    /// The models of its caller, for an agent that names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelRef>,
     pub at: Timestamp,
 }
 
@@ -234,6 +294,8 @@ impl Started {
             arguments: None,
             denied: Vec::new(),
             instructions: None,
+            tools: None,
+            models: Vec::new(),
             at,
         }
     }
@@ -285,7 +347,9 @@ impl Wait {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildLink {
     pub thread: ThreadId,
-    pub run: RunId,
+    /// Absent: it was given nothing to do yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     pub wait: Wait,
     pub agent: Name,
     /// What the parent calls it, if not as the agent: instances are counted by it.

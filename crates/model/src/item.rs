@@ -16,12 +16,18 @@ pub enum Item {
     ChildEnded { child: ThreadId, run: RunId, ending: Ending, quiet: bool },
     /// A child was terminated; nothing else comes from it.
     ChildTerminated { child: ThreadId, run: Option<RunId> },
+    /// A child has stopped in the middle of a run, which waits to be resumed.
+    ChildInterrupted { child: ThreadId, run: RunId },
     /// A child says what it is doing.
     ChildReported { child: ThreadId, status: String },
     /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
     Variables { request: RequestId, child: ThreadId, variables: BTreeMap<String, VariableValue> },
     /// Ends one run of this thread.
     Cancel { run: RunId },
+    /// Stops the work on one run of this thread until it is resumed. An ended run stays as it is.
+    Interrupt { run: RunId },
+    /// Goes on with an interrupted run. One that is not interrupted stays as it is.
+    Resume { run: RunId, message: Option<Arc<Message>> },
     /// Ends the current turn.
     Stop,
     /// Ends the thread and everything below it, for good.

@@ -10,13 +10,16 @@ use std::ops::AddAssign;
 pub enum RunStatus {
     Pending,
     Running,
+    /// It waits to be resumed.
+    Interrupted,
     Done,
     Failed,
     Cancelled,
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Done, Self::Failed, Self::Cancelled];
+    pub const ALL: [Self; 6] =
+        [Self::Pending, Self::Running, Self::Interrupted, Self::Done, Self::Failed, Self::Cancelled];
 
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
@@ -26,6 +29,7 @@ impl RunStatus {
         match self {
             Self::Pending => "pending",
             Self::Running => "running",
+            Self::Interrupted => "interrupted",
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
@@ -66,6 +70,19 @@ pub struct Ending {
     /// The limit that ended it, also when it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+}
+
+impl Ending {
+    /// What there was to show when a limit made it fail: then the text is this, and the limit is what went wrong.
+    pub fn partial(&self) -> Option<&str> {
+        let limit = self.limit.as_ref().filter(|_| self.outcome == Outcome::Failed)?;
+        (!self.text.contains(limit.as_str())).then_some(self.text.as_str())
+    }
+
+    /// What went wrong, for one that is not done.
+    pub fn fault(&self) -> &str {
+        self.limit.as_deref().filter(|_| self.partial().is_some()).unwrap_or(&self.text)
+    }
 }
 
 /// What models were paid for.

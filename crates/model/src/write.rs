@@ -15,14 +15,22 @@ pub enum Write {
         item: Box<Item>,
     },
     NewRun(NewRun),
-    /// Pending becomes running; anything else stays as it is.
+    /// Pending or interrupted becomes running; anything else stays as it is.
     StartRun {
+        run: RunId,
+    },
+    /// Running becomes interrupted; anything else stays as it is.
+    InterruptRun {
         run: RunId,
     },
     /// A run that has ended already stays as it is.
     EndRun {
         run: RunId,
         ending: Ending,
+    },
+    /// Somebody wants it to end; a run that has ended already stays as it is.
+    CancelRun {
+        run: RunId,
     },
     /// Its result was given to whoever asked for it.
     DeliveredRun {

@@ -4,7 +4,9 @@ mod commit;
 
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
-use entourage_engine::{Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, looks_at_files, step};
+use entourage_engine::{
+    Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files, step,
+};
 use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
@@ -192,6 +194,10 @@ impl Actor {
             inner: Arc::clone(inner),
         };
         actor.receive(lines);
+        if actor.tried {
+            // Whoever died over the thread may not have shown what it had decided.
+            inner.show_assignments(actor.state.tasks.clone()).await;
+        }
         Ok(actor)
     }
 
@@ -223,15 +229,21 @@ impl Actor {
     fn may_spawn(&self, input: &Input) -> Option<ModelAnswer> {
         let Input::Answered(Ok(answer)) = input else { return None };
         let acting = self.state.session.as_ref()?.acting;
-        let side = self.team.agent(&self.state.agent)?.side(acting)?;
-        let can = !answer.calls.is_empty() && side.prompt.children().next().is_some();
+        let agent = self.team.agent(&self.state.agent)?;
+        let side = agent.side(acting)?;
+        let starts = side.prompt.children().next().is_some() || !agent.dialects.is_empty();
+        let can = !answer.calls.is_empty() && starts;
         can.then(|| answer.clone())
     }
 
     async fn decide(&mut self, input: Input) -> Result<Decision, Gone> {
-        let looks = looks_at_files(&self.inner.world(&self.team, self.tree_left), &self.state, &input);
+        let (looks, folders) = {
+            let world = self.inner.world(&self.team, self.tree_left);
+            (looks_at_files(&world, &self.state, &input), definition_folders(&world, &self.state, &input))
+        };
         let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
-        let world = World { files: &files, ..self.inner.world(&self.team, self.tree_left) };
+        let definitions = self.inner.definitions(folders).await;
+        let world = World { files: &files, definitions: &definitions, ..self.inner.world(&self.team, self.tree_left) };
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
         let decision = step(&world, &mut self.state, &mut self.mail, cue);
         if decision.effects.contains(&Effect::Abort) {

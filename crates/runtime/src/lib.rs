@@ -5,7 +5,9 @@
 
 mod actor;
 mod cache;
+mod dex;
 mod hub;
+mod mirror;
 mod perform;
 mod poller;
 mod query;

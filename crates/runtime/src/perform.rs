@@ -1,10 +1,13 @@
 //! Doing what a decision asks for. Every effect comes back as an input to the same thread.
 
+mod dex;
+mod look;
 mod model;
 mod prompt;
 mod script;
 mod tool;
 
+pub(crate) use look::look;
 pub(crate) use model::model;
 pub(crate) use prompt::{Interview, prompt};
 pub(crate) use script::{Scene, script};

@@ -1,9 +1,13 @@
 //! Looking at threads, runs and files from outside. Nothing here changes how a thread goes on.
 
+use crate::dex;
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{Digest, RunId, Team, ThreadId};
 use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 use std::sync::Arc;
+
+/// Runs that are read at once.
+const PAGE: usize = 200;
 
 impl Runtime {
     pub async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, RuntimeError> {
@@ -83,7 +87,31 @@ impl Runtime {
     /// Ends a thread with everything below it, and removes all that is known of them.
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
         self.terminate(thread).await?;
-        Ok(self.inner.store.delete(thread).await?)
+        let (runs, assignments) = self.shown(thread).await?;
+        let deleted = self.inner.store.delete(thread).await?;
+        self.inner.hide(runs, assignments).await;
+        Ok(deleted)
+    }
+
+    /// The runs and the assignments below a thread that are shown on disk.
+    async fn shown(&self, thread: ThreadId) -> Result<(Vec<RunId>, Vec<String>), RuntimeError> {
+        let (mut parents, mut shown, mut assignments) = (vec![thread], Vec::new(), Vec::new());
+        while let Some(parent) = parents.pop() {
+            let tasks = self.inner.fold(parent).await?.map(|state| state.tasks).unwrap_or_default();
+            assignments.extend(tasks.into_iter().filter_map(|item| Some(item.assignment?.id)));
+            let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
+            let mut after = None;
+            loop {
+                let page = self.inner.store.runs(&filter, Page { after, limit: PAGE }).await?;
+                parents.extend(page.iter().map(|row| row.thread));
+                after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id.clone());
+                shown.extend(page.into_iter().map(|row| row.id).filter(dex::is_dex));
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok((shown, assignments))
     }
 
     /// Done once the runtime was asked to end.

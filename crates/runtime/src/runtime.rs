@@ -3,6 +3,7 @@
 use crate::actor;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
+use crate::mirror::Mirror;
 use crate::poller;
 use crate::roster::{Expected, Roster};
 use crate::team::Teams;
@@ -12,15 +13,20 @@ use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSp
 use entourage_outside::model::Models;
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
-use entourage_outside::workspace::Workspace;
+use entourage_outside::workspace::{PathFault, Workspace};
 use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// What a folder that defines an agent has its prompt in, and how long that may be.
+const DEFINITION_FILE: &str = "AGENTS.md";
+const DEFINITION_BYTES_MAX: u64 = 8 << 20;
 
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
 const GRACE: Duration = Duration::from_secs(8);
@@ -78,6 +84,8 @@ pub struct Parts {
     pub vault: SealedVault,
     /// How many threads may be at work at once; the others are `ready` until there is room.
     pub slots: usize,
+    /// Where runs and assignments are shown as files; nowhere without one.
+    pub data: Option<PathBuf>,
 }
 
 /// A handle to the runtime of this process. Clones share it; `shutdown` ends it.
@@ -103,6 +111,7 @@ pub(crate) struct Inner {
     pub(crate) teams: Teams,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
+    pub(crate) mirror: Mirror,
     /// An actor leaves by itself when it ends.
     pub(crate) roster: Roster,
     pub(crate) tasks: TaskTracker,
@@ -139,6 +148,7 @@ impl Runtime {
             slots: parts.slots.max(1),
             cache: StateCache::default(),
             hub: Hub::default(),
+            mirror: Mirror::new(parts.data),
             roster: Roster::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -147,6 +157,7 @@ impl Runtime {
             trouble: watch::Sender::new(String::new()),
         });
         inner.tasks.spawn(poller::beat(Arc::clone(&inner)));
+        inner.tasks.spawn(mend(Arc::clone(&inner)));
         Ok(Self { inner })
     }
 
@@ -197,10 +208,18 @@ impl Runtime {
     }
 }
 
+/// Makes good on disk what a process before this one could not.
+async fn mend(inner: Arc<Inner>) {
+    if let Err(error) = inner.mend_mirror().await {
+        tracing::warn!(%error, "the files of earlier runs could not be looked at");
+    }
+}
+
 impl Inner {
     /// What a decision about a thread of this team may look at.
     pub(crate) fn world<'a>(&'a self, team: &'a Team, tree_left: u32) -> World<'a> {
         const NO_FILES: &BTreeMap<String, FileRow> = &BTreeMap::new();
+        const NO_DEFINITIONS: &BTreeMap<String, Arc<str>> = &BTreeMap::new();
         World {
             team,
             tools: &self.specs,
@@ -208,8 +227,31 @@ impl Inner {
             vault: &self.vault,
             limits: &self.limits,
             files: NO_FILES,
+            definitions: NO_DEFINITIONS,
             tree_left,
         }
+    }
+
+    /// The prompts that these folders of the project hold now. One without its file holds an empty prompt; one that
+    /// cannot be looked at, such as a folder elsewhere, is left out: then what was read with the declarations counts.
+    pub(crate) async fn definitions(&self, folders: Vec<String>) -> BTreeMap<String, Arc<str>> {
+        if folders.is_empty() {
+            return BTreeMap::new();
+        }
+        let workspace = Arc::clone(&self.workspace);
+        let read = move |folder: String| {
+            let text = match workspace.read_text(&format!("{folder}/{DEFINITION_FILE}"), DEFINITION_BYTES_MAX) {
+                Ok(text) => text,
+                Err(PathFault::NotFound { .. }) => String::new(),
+                Err(fault) => {
+                    tracing::warn!(%folder, %fault, "the folder gives no prompt");
+                    return None;
+                }
+            };
+            Some((folder, Arc::from(text)))
+        };
+        let read = tokio::task::spawn_blocking(move || folders.into_iter().filter_map(read).collect());
+        read.await.unwrap_or_default()
     }
 
     /// The files of a thread.

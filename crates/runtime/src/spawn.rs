@@ -3,7 +3,7 @@
 use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_model::{
     Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
-    RunStatus, Side, Started, Team, ThreadId, VariableValue,
+    Side, Started, Team, ThreadId, VariableValue,
 };
 use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
 use std::collections::BTreeMap;
@@ -218,7 +218,7 @@ impl Runtime {
     pub async fn cancel(&self, run: &RunId) -> Result<(), RuntimeError> {
         let row = self.inner.store.request_cancel(run).await?;
         let row = row.ok_or_else(|| RuntimeError::NoRun(run.to_string()))?;
-        if matches!(row.status, RunStatus::Pending | RunStatus::Running) {
+        if !row.status.is_terminal() {
             match self.queue(row.thread, Item::Cancel { run: run.clone() }, None).await {
                 Ok(_) | Err(RuntimeError::Terminated) => self.until_ended(run, row.thread).await?,
                 Err(error) => return Err(error),

@@ -6,6 +6,10 @@
 mod children;
 #[path = "runtime/crashes.rs"]
 mod crashes;
+#[path = "runtime/dex.rs"]
+mod dex;
+#[path = "runtime/dex_files.rs"]
+mod dex_files;
 #[path = "runtime/endings.rs"]
 mod endings;
 #[path = "runtime/faults.rs"]

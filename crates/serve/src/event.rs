@@ -44,6 +44,9 @@ fn told(event: &Event) -> Value {
         }),
         Event::ChildAsked { child, run, .. } => json!({ "type": "child_asked", "child": child, "run_id": run }),
         Event::ChildReleased { child, run } => json!({ "type": "child_released", "child": child, "run_id": run }),
+        Event::ChildAwaited { child, run, .. } => json!({ "type": "child_awaited", "child": child, "run_id": run }),
+        Event::RunDismissed { child, run } => json!({ "type": "run_dismissed", "child": child, "run_id": run }),
+        Event::RunRead { run } => json!({ "type": "run_read", "run_id": run }),
         Event::HandedOff { agent } => json!({ "type": "handed_off", "agent": agent }),
         Event::VariablesRequested(request) => json!({
             "type": "variables_requested",
@@ -59,6 +62,13 @@ fn told(event: &Event) -> Value {
             json!({ "type": "child_ended", "child": child, "run_id": run, "outcome": outcome })
         }
         Event::ChildCancelled { child } => json!({ "type": "child_cancelled", "child": child }),
+        Event::CallJoined { call, children } => {
+            json!({ "type": "call_joined", "call": call, "children": children })
+        }
+        Event::ChildInterrupted { child, run } => {
+            json!({ "type": "child_interrupted", "child": child, "run_id": run })
+        }
+        Event::ChildResumed { child, run, .. } => json!({ "type": "child_resumed", "child": child, "run_id": run }),
         Event::ChildTerminated { child } => json!({ "type": "child_terminated", "child": child }),
         Event::ChildReported { child, status } => {
             json!({ "type": "child_reported", "child": child, "status": status })
@@ -67,6 +77,9 @@ fn told(event: &Event) -> Value {
         Event::TurnEnded { side, stop, next } => {
             json!({ "type": "turn_ended", "side": side, "stop": stop, "next": next })
         }
+        Event::SessionInterrupted => json!({ "type": "session_interrupted" }),
+        Event::SessionResumed { deadline } => json!({ "type": "session_resumed", "deadline": deadline }),
+        Event::TaskSaved(item) => json!({ "type": "task_saved", "task": item }),
         Event::SessionEnded(end) => {
             json!({ "type": "session_ended", "outcome": end.ending.outcome, "limit": end.ending.limit })
         }

@@ -22,6 +22,7 @@ pub(crate) enum ThreadStatus {
 pub(crate) enum RunStatus {
     Pending,
     Running,
+    Interrupted,
     Done,
     Failed,
     Cancelled,

@@ -237,7 +237,7 @@ async fn told(service: &Service, task_id: String, row: Option<RunRow>) -> Result
 fn word(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Pending => "pending",
-        RunStatus::Running => "running",
+        RunStatus::Running | RunStatus::Interrupted => "running",
         RunStatus::Done => "success",
         RunStatus::Failed => "error",
         RunStatus::Cancelled => "cancelled",

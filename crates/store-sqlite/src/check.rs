@@ -43,7 +43,7 @@ const RULES: [Rule; 5] = [
     ),
     (
         "SELECT DISTINCT t.id FROM threads t JOIN runs r ON r.thread = t.id
-         WHERE t.status = 6 AND r.status < 2",
+         WHERE t.status = 6 AND r.status NOT IN (2, 3, 4)",
         |thread| Report::warning("S004", format!("thread {thread} is terminated, but a run of it has not ended")),
     ),
     (

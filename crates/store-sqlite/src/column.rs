@@ -64,6 +64,7 @@ pub(crate) fn thread_status(row: &Row<'_>, column: usize) -> rusqlite::Result<Th
     ThreadStatus::ALL.into_iter().find(|status| thread_code(*status) == code).ok_or_else(|| strange(column, code))
 }
 
+/// The states between pending and the ends came later than the numbers of those: `interrupted` has the last one.
 pub(crate) fn run_code(status: RunStatus) -> i64 {
     match status {
         RunStatus::Pending => 0,
@@ -71,6 +72,7 @@ pub(crate) fn run_code(status: RunStatus) -> i64 {
         RunStatus::Done => 2,
         RunStatus::Failed => 3,
         RunStatus::Cancelled => 4,
+        RunStatus::Interrupted => 5,
     }
 }
 

@@ -177,6 +177,7 @@ macro_rules! contract {
             node: threads_of_a_dead_node_are_swept_once
             node: a_zombie_cannot_commit_after_the_sweep
             run: a_run_goes_from_pending_to_running_to_done
+            run: an_interrupted_run_waits_and_goes_on
             run: a_run_that_has_begun_is_never_pending
             run: a_terminal_run_never_changes
             run: a_failed_run_says_why

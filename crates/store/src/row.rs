@@ -185,9 +185,11 @@ impl<'e> From<&'e Ending> for RunEnd<'e> {
         let text = Some(ending.text.as_str());
         match status {
             RunStatus::Done => Self { status, result: text, error: ending.limit.as_deref() },
-            RunStatus::Pending | RunStatus::Running | RunStatus::Failed | RunStatus::Cancelled => {
-                Self { status, result: None, error: text }
-            }
+            RunStatus::Pending
+            | RunStatus::Running
+            | RunStatus::Interrupted
+            | RunStatus::Failed
+            | RunStatus::Cancelled => Self { status, result: ending.partial(), error: Some(ending.fault()) },
         }
     }
 }

@@ -125,9 +125,9 @@ impl Violations {
         for stored in journal {
             match &stored.event {
                 Event::ChildStarted(link) => {
-                    asked.insert(link.run.clone(), (link.thread, link.wait.clone()));
+                    asked.extend(link.run.clone().map(|run| (run, (link.thread, link.wait.clone()))));
                 }
-                Event::ChildAsked { child, run, wait } => {
+                Event::ChildAsked { child, run, wait, .. } => {
                     asked.insert(run.clone(), (*child, wait.clone()));
                 }
                 Event::ChildEnded { run, .. } => *ended.entry(run.clone()).or_default() += 1,
@@ -258,7 +258,7 @@ fn recorded_effects(thread: ThreadId, journal: &[StoredEvent]) -> BTreeMap<Strin
                     recorded.insert(format!("{thread}/{steps}/{place}"), None);
                 }
             }
-            Event::CallEnded { message, outcome } => {
+            Event::CallEnded { message, outcome, .. } => {
                 let place = message.tool_call_id.as_ref().and_then(|id| places.get(id));
                 if let Some(known) = place.and_then(|place| recorded.get_mut(&format!("{thread}/{steps}/{place}"))) {
                     *known = Some(*outcome);

@@ -41,6 +41,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
+        data: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

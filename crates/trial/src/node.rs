@@ -68,6 +68,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 10_000,
+        data: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

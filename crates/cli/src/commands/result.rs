@@ -44,6 +44,10 @@ fn outcome(row: &RunRow) -> Result<(), Failure> {
             let report = Report::error("C025", format!("agent `{}` did not finish: {error}", row.agent));
             Err(Failure::new(Exit::Cancelled, report))
         }
+        RunStatus::Interrupted => {
+            let report = Report::error("C028", format!("run `{}` has no result yet: it is interrupted", row.id));
+            Err(Failure::usage(report.hint("whoever started it can resume it; `entourage cancel` ends it")))
+        }
         RunStatus::Pending | RunStatus::Running => {
             let report =
                 Report::error("C028", format!("run `{}` has no result yet: it is {}", row.id, row.status.word()));

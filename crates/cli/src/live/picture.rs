@@ -180,12 +180,21 @@ impl Node {
             | Event::ChildStarted(_)
             | Event::ChildAsked { .. }
             | Event::ChildReleased { .. }
+            | Event::ChildAwaited { .. }
+            | Event::RunDismissed { .. }
+            | Event::RunRead { .. }
             | Event::Activated { .. }
             | Event::HandedOff { .. }
             | Event::VariablesRequested(_)
             | Event::RequestClosed { .. }
             | Event::ChildEnded { .. }
             | Event::ChildCancelled { .. }
+            | Event::CallJoined { .. }
+            | Event::ChildInterrupted { .. }
+            | Event::ChildResumed { .. }
+            | Event::SessionInterrupted
+            | Event::SessionResumed { .. }
+            | Event::TaskSaved(_)
             | Event::ChildTerminated { .. }
             | Event::ChildReported { .. }
             | Event::RunCancelled { .. }

@@ -40,7 +40,7 @@ impl Stage {
     fn child_started(&self, child: usize) -> Event {
         Event::ChildStarted(Box::new(ChildLink {
             thread: self.threads[child],
-            run: RunId::from("r"),
+            run: Some(RunId::from("r")),
             wait: Wait::Background,
             agent: "child".into(),
             alias: None,

@@ -57,6 +57,7 @@ pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &m
         title: solo.title.as_ref().map(|said| said.value.clone()),
         tool_description: pitch(solo),
         workspace: workspace(solo),
+        unlisted: !is_offered(solo),
         remote,
         extra: Map::from_iter([(solo.format.vendor_key(), Value::Object(verbatim(solo)))]),
         ..Agent::one_sided(name.clone(), description(solo), prompt.clone(), source)

@@ -96,6 +96,8 @@ impl Rest {
             session_turns_max,
             // Whoever is declared elsewhere can be called.
             expose_as_tool: _,
+            // Who is listed is a matter of the dialect that lists.
+            unlisted: _,
             tool_description,
             env,
             variables,

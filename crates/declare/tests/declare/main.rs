@@ -36,11 +36,15 @@ fn files(text: &str) -> MemoryFiles {
 }
 
 fn load(files: &dyn Files, tools: &dyn Tools) -> Loaded {
+    load_with(files, tools, &Wishes::default())
+}
+
+fn load_with(files: &dyn Files, tools: &dyn Tools, settings: &Wishes) -> Loaded {
     entourage_declare::load(&Project {
         files,
         home: None,
         profile_folders: &[],
-        settings: &Wishes::default(),
+        settings,
         tools,
         memory: &entourage_script::NoMemory,
     })

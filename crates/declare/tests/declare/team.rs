@@ -1,8 +1,10 @@
 //! What is in the team when all is well.
 
-use super::{lines, load, names, project, text, tools};
-use entourage_declare::{Loaded, MemoryFiles, Tools};
-use entourage_model::{Agent, Binding, ChildEntry, Communication, Kind, Name, Resumable, Side, ToolChoice, ToolEntry};
+use super::{files, lines, load, load_with, names, project, text, tools};
+use entourage_declare::{Loaded, MemoryFiles, Tools, Wishes};
+use entourage_model::{
+    Agent, Binding, ChildEntry, Communication, Dialect, Kind, Name, Resumable, Side, ToolChoice, ToolEntry,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -71,16 +73,22 @@ fn the_example_of_the_specification_loads_clean() {
 }
 
 #[test]
-fn lead_has_every_tool_and_every_exposed_agent() {
-    let loaded = clean(
-        &(SEED.to_owned()
-            + r#"
+fn lead_has_every_tool_and_every_exposed_agent_if_it_speaks_standard() {
+    let wishes = Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() };
+    let loaded = load_with(
+        &files(
+            &(SEED.to_owned()
+                + r#"
 -- agents/agents/hidden.json
 {"name": "hidden", "type": "dual_ai", "sideA": {"prompt": "asset_worker"}, "sideB": {"prompt": "asset_worker"}}
 -- agents/agents/person.json
 {"name": "person", "exposeAsTool": true, "sideA": {"prompt": "asset_worker"}}
 "#),
+        ),
+        &tools(),
+        &wishes,
     );
+    assert_eq!(lines(&loaded), [""; 0]);
     let lead = agent(&loaded, "lead");
     assert_eq!((lead.kind, &lead.source.file), (Kind::AiHuman, &None));
     assert!(lead.side_a.stop_on_response && lead.side_a.prompt.include_chat && lead.side_a.prompt.include_past_tools);

@@ -1,6 +1,8 @@
 //! One id in several formats.
 
-use super::{agent, check, children_of, declared, names};
+use super::{agent, check, children_of, declared, lines, names, project_with};
+use entourage_declare::Wishes;
+use entourage_model::Dialect;
 
 const DEX: &str = "-- .dex/agents/x.md\n---\ndescription: dex\n---\n";
 const AGENTSCOPE: &str = "-- subagents/x.md\n---\ndescription: agentscope\n---\n";
@@ -10,7 +12,9 @@ const STANDARD: &str = "-- agents/agents/x.json\n{\"name\": \"x\", \"sideA\": {\
 
 #[test]
 fn a_profile_and_a_subagent_with_one_id_both_exist_and_nobody_complains() {
-    let loaded = check(&format!("{DEX}{AGENTSCOPE}"), &[]);
+    let wishes = Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() };
+    let loaded = project_with(&format!("{DEX}{AGENTSCOPE}"), wishes);
+    assert_eq!(lines(&loaded), [""; 0]);
     assert_eq!(declared(&loaded), ["dex/x dex .dex/agents/x.md", "x agentscope subagents/x.md"]);
     assert_eq!(agent(&loaded, "dex/x").name.as_str(), "dex/x");
     let lead = children_of(&agent(&loaded, "lead"));

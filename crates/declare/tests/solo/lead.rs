@@ -1,11 +1,51 @@
 //! What `lead` may do.
 
-use super::{agent, check, children_of, tools_of};
-use entourage_model::ToolEntry;
+use super::{agent, check, children_of, lines, project, project_with, tools_of};
+use entourage_declare::{Loaded, Wishes};
+use entourage_model::{Dialect, ToolEntry};
+use std::collections::BTreeMap;
+
+/// The same project where `lead` speaks `standard`, by which every agent is a tool of its own.
+fn check_standard(text: &str, expected: &[&str]) -> Loaded {
+    let loaded = project_with(text, Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() });
+    assert_eq!(lines(&loaded), expected, "{text}");
+    loaded
+}
 
 #[test]
-fn lead_has_every_tool_and_every_agent_with_one_side() {
-    let loaded = check(
+fn lead_starts_others_by_its_dialects_and_by_agentscope_unless_told_otherwise() {
+    let loaded = check("-- subagents/kid.md\n---\ndescription: d\n---\n", &[]);
+    let lead = agent(&loaded, "lead");
+    assert_eq!((children_of(&lead).len(), lead.dialects.as_slice()), (0, &[Dialect::AgentScope][..]));
+    assert!(agent(&loaded, "kid").dialects.is_empty(), "children are leaves");
+}
+
+#[test]
+fn general_purpose_is_told_what_the_project_says_and_is_always_a_leaf() {
+    let loaded = project("-- AGENTS.md\nBe brief.\n");
+    assert_eq!(super::body(&agent(&loaded, "general-purpose")), "Be brief.\n");
+    let loaded = project("");
+    assert!(super::body(&agent(&loaded, "general-purpose")).starts_with("You are a subagent."));
+    let agent_dialects = BTreeMap::from([("general-purpose".to_owned(), vec![Dialect::AgentScope])]);
+    let loaded = project_with("", Wishes { agent_dialects: agent_dialects.clone(), ..Wishes::default() });
+    assert!(agent(&loaded, "general-purpose").dialects.is_empty());
+    assert_eq!(
+        lines(&loaded),
+        [
+            "warning[X001] agent `general-purpose` has `dialects`, but it never starts others | declare an agent of your own \
+          for that, such as `subagents/<id>.md`"
+        ]
+    );
+    // One that somebody wrote is like any other.
+    let own = "-- subagents/general-purpose.md\n---\ndescription: d\n---\nMine.\n-- AGENTS.md\nBe brief.\n";
+    let loaded = project_with(own, Wishes { agent_dialects, ..Wishes::default() });
+    let agent = agent(&loaded, "general-purpose");
+    assert_eq!((super::body(&agent).as_str(), agent.dialects.as_slice()), ("Mine.\n", &[Dialect::AgentScope][..]));
+}
+
+#[test]
+fn lead_has_every_tool_and_as_its_children_every_agent_with_one_side_if_it_speaks_standard() {
+    let loaded = check_standard(
         "
 -- AGENTS.md
 Be brief.
@@ -44,7 +84,7 @@ description: d
 
 #[test]
 fn what_is_hidden_or_only_ever_first_is_not_offered() {
-    let loaded = check(
+    let loaded = check_standard(
         "
 -- subagents/hidden.md
 ---
@@ -68,13 +108,14 @@ hidden: false
     let children = children_of(&agent(&loaded, "lead"));
     assert!(children.contains(&"any".to_owned()));
     assert!(!children.contains(&"hidden".to_owned()) && !children.contains(&"first".to_owned()));
-    assert!(loaded.team.agents.contains_key("hidden") && loaded.team.agents.contains_key("first"));
+    let unlisted = ["any", "hidden", "first"].map(|name| agent(&loaded, name).unlisted);
+    assert_eq!(unlisted, [false, true, true]);
 }
 
 #[test]
 fn an_agent_whose_name_is_no_tools_is_left_out_and_told() {
     let hint = "give it another name, of letters of a to z, digits, `_` and `-`";
-    let loaded = check(
+    let loaded = check_standard(
         "
 -- subagents/审查.md
 ---

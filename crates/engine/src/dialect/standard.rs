@@ -1,13 +1,13 @@
 //! The `standard` dialect: a tool per child, and two tools for children that can be written to again.
 
-use super::{Note, Order, Patience, Refusal, Wish, schema};
+use super::{Dowry, Note, Order, Patience, Refusal, Told, Wish, schema};
 use crate::attachment;
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
-    Attachment, ChildEntry, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, Side, ThreadId,
-    ToolEntry, ToolSpec,
+    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt,
+    RegistryEntry, Side, ThreadId, ToolEntry, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -222,6 +222,7 @@ impl<'a> Call<'_, 'a> {
             attachments,
             arguments: schema.map(|_| arguments),
             patience: Patience::of(entry.blocking),
+            dowry: Dowry::default(),
             entry: Cow::Borrowed(entry),
         }))
     }
@@ -254,6 +255,7 @@ impl<'a> Call<'_, 'a> {
             attachments: self.attachments(arguments, Some("attachments"))?,
             arguments: given,
             patience: Patience::of(entry.blocking),
+            dowry: Dowry::default(),
         }))
     }
 
@@ -322,16 +324,20 @@ pub(crate) fn pretty(value: &Value) -> String {
 }
 
 /// What the parent's call is answered with when it does not wait.
-pub(crate) fn accepted(child: ThreadId) -> String {
+pub(crate) fn accepted(told: &Told<'_>) -> String {
+    let child = told.link.thread;
+    if told.call.name.as_str() == MESSAGE {
+        return format!("The message was queued. Reference: {child}");
+    }
     format!("The subagent was initiated successfully. Reference: {child}")
 }
 
 /// What a waiting call is answered with.
-pub(crate) fn answer(child: &Child, ending: &Ending) -> String {
+pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
     let mut text = ending.text.clone();
     attach(&mut text, &ending.attachments);
-    if child.link.resumable {
-        _ = write!(text, "\n\nReference: {}", child.link.thread);
+    if child.resumable {
+        _ = write!(text, "\n\nReference: {}", child.thread);
     }
     text
 }
@@ -357,9 +363,10 @@ pub(crate) fn attach(text: &mut String, attachments: &[Attachment]) {
     }
 }
 
-/// The system message that lists the children; absent while there are none.
+/// The system message that lists the children; absent while there are none. Those of other dialects are told of there.
 pub(crate) fn registry(state: &ThreadState) -> Option<Arc<str>> {
-    let mut entries = state.registry().peekable();
+    let ours = |entry: &RegistryEntry| state.children.get(&entry.reference).is_some_and(is_ours);
+    let mut entries = state.registry().filter(ours).peekable();
     entries.peek()?;
     let mut text = "Subagents of this conversation:".to_owned();
     for entry in entries {

@@ -21,7 +21,7 @@ impl Desk<'_> {
     pub(super) fn take_acts(&mut self, acts: Vec<Act>) -> Closing {
         let mut closing = Closing::default();
         for act in acts {
-            if permit(self.world, self.state, &act).is_err() {
+            if permit(self.world, self.state, &act).is_err() || self.is_read_again(&act) {
                 continue;
             }
             if let Some(event) = trace(self.state, &act) {
@@ -30,6 +30,11 @@ impl Desk<'_> {
             self.carry_out(act, &mut closing);
         }
         closing
+    }
+
+    /// Whether it hands over a result that has arrived before: then nothing is new.
+    fn is_read_again(&self, act: &Act) -> bool {
+        matches!(act, Act::ReadRun { run } if self.state.delegated.get(run).is_some_and(|delegated| delegated.read))
     }
 
     fn carry_out(&mut self, act: Act, closing: &mut Closing) {
@@ -61,6 +66,7 @@ impl Desk<'_> {
                     self.deliver(thread, Item::Terminate);
                 }
             }
+            Act::ReadRun { run } => self.out.writes.push(Write::DeliveredRun { run }),
             // These are events and nothing else.
             Act::SetValue { .. }
             | Act::SetVariable { .. }

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::dialect::standard::{self, CREATE};
-use crate::dialect::{Order, Patience, Wish};
+use crate::dialect::{Dowry, Order, Patience, Wish};
 use crate::variable;
 use entourage_model::{ChildEntry, Dialect, Ending, Event, Immediate, Outcome, Prompt, Role, SessionEnd, ToolCall};
 use serde_json::{Map, Value};
@@ -78,6 +78,7 @@ impl<'a> Desk<'a> {
                 attachments: Vec::new(),
                 arguments: None,
                 patience: Patience::of(entry.blocking),
+                dowry: Dowry::default(),
             })
         };
         (1..=max).map_while(order).collect()

@@ -3,13 +3,13 @@
 use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use super::tool::Returned;
-use crate::dialect::standard::{self};
-use crate::dialect::{Note, Order, Patience, Refusal, Wish};
+use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
 use crate::state::{CallState, Child};
 use crate::variable;
 use entourage_model::{
-    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Ending, Event, Item, Message, NewRun, NewThread,
-    Outcome, Posted, ReplyTo, Role, RunId, Side, Started, ThreadId, ToolCall, VariableValue, Wait, Write, copy_path,
+    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
+    NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue,
+    Wait, Write, copy_path,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,14 +36,20 @@ impl Desk<'_> {
         match wish {
             Wish::Spawn(order) => match self.may_spawn(&order) {
                 Ok(()) => self.spawn(call, order),
-                Err(refusal) => self.end_call(call, Outcome::Failed, refusal.text()),
+                Err(refusal) => self.end_call(call, Outcome::Failed, refusal.spoken(order.dialect).text()),
             },
             Wish::Send(note) => self.send(call, note),
             Wish::HandOff(entry) => self.accept_handoff(call, entry),
+            Wish::Await { run, seconds } => self.await_run(call, &run, seconds),
+            Wish::Cancel { run, answer } => self.dismiss(call, run, answer),
+            Wish::Answer(text) => self.end_call(call, Outcome::Done, text),
+            // It is due like a tool, and stays open until its effect has come back.
+            Wish::Look(_) => {}
+            Wish::Dex(deed) => self.do_deed(call, deed),
         }
     }
 
-    fn may_spawn(&mut self, order: &Order<'_>) -> Result<(), Refusal> {
+    pub(super) fn may_spawn(&mut self, order: &Order<'_>) -> Result<(), Refusal> {
         self.has_room(&order.entry)?;
         let needed = variable::needed(self.world, self.state, &order.entry);
         if needed.missing.is_empty() { Ok(()) } else { Err(self.request_variables(order, needed)) }
@@ -77,7 +83,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
+    pub(super) fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
         let live = self.state.children.values().filter(|child| !child.terminated);
         let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
         let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
@@ -92,8 +98,9 @@ impl Desk<'_> {
         let wait = self.wait(call, order.patience);
         let waits = wait != Wait::Background;
         self.bear(Birth { thread, wait, given: BTreeMap::new(), order });
-        if !waits {
-            self.end_call(call, Outcome::Done, standard::accepted(thread));
+        if let Some(link) = self.state.children.get(&thread).map(|child| child.link.clone()).filter(|_| !waits) {
+            let text = self.told(call, &link, link.run.as_ref()).accepted();
+            self.end_call(call, Outcome::Done, text);
         }
     }
 
@@ -103,7 +110,7 @@ impl Desk<'_> {
             Patience::Seconds(seconds) => {
                 Wait::Timed { call: call.id.clone(), until: self.now.after(Duration::from_secs(seconds)) }
             }
-            Patience::None => Wait::Background,
+            Patience::None | Patience::Unasked => Wait::Background,
         }
     }
 
@@ -114,7 +121,7 @@ impl Desk<'_> {
         let Some(agent) = self.world.team.agent(&entry.agent) else { return };
         let link = ChildLink {
             thread,
-            run: self.ids.run(order.dialect),
+            run: (order.patience != Patience::Unasked).then(|| self.ids.run(order.dialect)),
             wait,
             agent: entry.agent.clone(),
             alias: entry.alias.clone(),
@@ -155,30 +162,24 @@ impl Desk<'_> {
             dialect: Some(link.dialect),
             arguments: order.arguments.clone(),
             denied: me.denied.clone(),
+            instructions: order.dowry.instructions.clone(),
+            tools: order.dowry.tools.clone(),
+            models: order.dowry.models.clone(),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
-        let request = order.message.clone().unwrap_or_default();
-        let run = NewRun { begun: true, ..self.new_run(link.thread, &link.run, link.agent.clone(), &request) };
-        let (attachments, files) = self.copies(link.thread, &order.attachments);
-        let is_silent = order.message.is_none() && attachments.is_empty();
-        let ask = Ask { run: link.run.clone(), reply_to: Some(ReplyTo { thread: me.thread }) };
-        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
         let acting = started.receives.unwrap_or(Side::A);
         let mut events = vec![Event::Started(started)];
         if !variables.is_empty() {
             events.push(Event::VariablesSet { variables });
         }
-        events.push(Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) });
-        if let Some(arguments) = order.arguments {
-            let mut message = self.message(Role::System, format!("Arguments:\n{}", standard::pretty(&arguments)));
-            message.silent = true;
-            events.push(Event::Injected { message: message.into() });
-        }
-        if !is_silent {
-            let mut posted = self.posted(request, &link.run);
-            std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
-            events.push(Event::Posted(Box::new(posted)));
-        }
+        let begun = link.run.as_ref().map(|run| {
+            let request = order.message.clone().unwrap_or_default();
+            NewRun { begun: true, ..self.new_run(link.thread, run, link.agent.clone(), &request) }
+        });
+        let files = match &link.run {
+            Some(run) => self.first_session(&mut events, (link.thread, run), order, acting),
+            None => Vec::new(),
+        };
         let new = NewThread {
             id: link.thread,
             parent: Some(me.thread),
@@ -190,10 +191,36 @@ impl Desk<'_> {
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
             events,
             items: Vec::new(),
-            run: Some(run),
-            at_work: true,
+            at_work: begun.is_some(),
+            run: begun,
         };
         (new, files)
+    }
+
+    /// The child is born at work: its first request is part of the journal that it is made with.
+    fn first_session(
+        &mut self,
+        events: &mut Vec<Event>,
+        (thread, run): (ThreadId, &RunId),
+        order: Order<'_>,
+        acting: Side,
+    ) -> Vec<Write> {
+        let (attachments, files) = self.copies(thread, &order.attachments);
+        let is_silent = order.message.is_none() && attachments.is_empty();
+        let ask = Ask { run: run.clone(), reply_to: Some(ReplyTo { thread: self.state.id() }) };
+        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
+        events.push(Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) });
+        if let Some(arguments) = order.arguments {
+            let mut message = self.message(Role::System, format!("Arguments:\n{}", standard::pretty(&arguments)));
+            message.silent = true;
+            events.push(Event::Injected { message: message.into() });
+        }
+        if !is_silent {
+            let mut posted = self.posted(order.message.unwrap_or_default(), run);
+            std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
+            events.push(Event::Posted(Box::new(posted)));
+        }
+        files
     }
 
     /// The files as they lie in another thread, and what puts them there.
@@ -223,12 +250,12 @@ impl Desk<'_> {
     fn send(&mut self, call: &ToolCall, note: Note) {
         let (child, wait) = (note.child, self.wait(call, note.patience));
         if let Err(refusal) = self.may_send(child) {
-            return self.end_call(call, Outcome::Failed, refusal.text());
+            let dialect = self.state.children.get(&child).map(|known| known.link.dialect).unwrap_or_default();
+            return self.end_call(call, Outcome::Failed, refusal.spoken(dialect).text());
         }
-        let Some(link) = self.state.children.get(&child).map(|known| &known.link) else { return };
-        let (agent, dialect) = (link.agent.clone(), link.dialect);
-        let run = self.ids.run(dialect);
-        let row = self.new_run(child, &run, agent, &note.message);
+        let Some(link) = self.state.children.get(&child).map(|known| known.link.clone()) else { return };
+        let run = self.ids.run(link.dialect);
+        let row = self.new_run(child, &run, link.agent.clone(), &note.message);
         self.out.writes.push(Write::NewRun(row));
         let (attachments, files) = self.copies(child, &note.attachments);
         self.out.writes.extend(files);
@@ -236,9 +263,12 @@ impl Desk<'_> {
         std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
         self.deliver(child, Item::Message(posted));
         let waits = wait != Wait::Background;
-        self.emit(Event::ChildAsked { child, run, wait });
+        // What lists runs lists when they were asked for.
+        let at = (link.dialect != Dialect::Standard).then_some(self.now);
+        self.emit(Event::ChildAsked { child, run: run.clone(), wait, at });
         if !waits {
-            self.end_call(call, Outcome::Done, format!("The message was queued. Reference: {child}"));
+            let text = self.told(call, &link, Some(&run)).accepted();
+            self.end_call(call, Outcome::Done, text);
         }
     }
 
@@ -263,10 +293,15 @@ impl Desk<'_> {
         let Some(known) = self.state.children.get(&child) else { return };
         // Delivery is at-least-once: a second ending finds no such run.
         let Some((_, wait)) = known.runs.iter().find(|(run, _)| *run == back.run).cloned() else { return };
-        let (muted, speaks) = (known.muted, known.speaks());
-        let text = standard::answer(known, &back.ending);
+        let dismissed = self.state.delegated.get(&back.run).is_some_and(|delegated| delegated.dismissed);
+        let (muted, speaks, link) = (known.muted || dismissed, known.speaks(), known.link.clone());
         let outcome = back.ending.outcome;
+        let reads = (link.dialect == Dialect::Dex).then(|| self.due());
         self.emit(Event::ChildEnded { child, run: back.run.clone(), outcome });
+        if link.dialect == Dialect::Dex {
+            let response = dex::summary(&back.run, &back.ending);
+            self.note_progress(&back.run, outcome.run_status(), Some(response));
+        }
         let delivered = Write::DeliveredRun { run: back.run.clone() };
         match wait.call() {
             Some(call) => {
@@ -274,13 +309,16 @@ impl Desk<'_> {
                 // A call that does not wait any more was answered when its turn was stopped.
                 if let Some(call) = self.waiting_call(child, call) {
                     let attachments = back.ending.attachments.clone();
-                    self.end_call_with(&call, Returned { outcome, text, attachments });
+                    let text = self.told(&call, &link, Some(&back.run)).answer(&back.ending);
+                    self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
                 }
             }
             None if muted || back.quiet => self.out.writes.push(delivered),
-            None if speaks => self.queue_news(child, back),
+            None if speaks => self.queue_news(&link, back),
             None => {}
         }
+        // Whoever waited for it reads what it came to.
+        reads.iter().for_each(|already| self.start_tools(already));
     }
 
     fn waiting_call(&self, child: ThreadId, call: &CallId) -> Option<ToolCall> {
@@ -290,10 +328,12 @@ impl Desk<'_> {
     }
 
     /// Puts the ending into this thread's own queue, behind what waits there.
-    fn queue_news(&mut self, child: ThreadId, back: &Return) {
-        let mut message: Message = self.message(Role::User, standard::news(child, &back.ending));
+    fn queue_news(&mut self, link: &ChildLink, back: &Return) {
+        let at = self.state.delegated.get(&back.run).map_or(link.at, |delegated| delegated.at);
+        let text = dialect::news(link, (&back.run, at), &back.ending);
+        let mut message: Message = self.message(Role::User, text);
         message.silent = true;
-        message.metadata.insert("subagent_id".to_owned(), json!(child));
+        message.metadata.insert("subagent_id".to_owned(), json!(link.thread));
         message.attachments.clone_from(&back.ending.attachments);
         let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));
@@ -302,18 +342,22 @@ impl Desk<'_> {
     /// Nothing else comes from the child: every call that waits for it is answered now.
     pub(super) fn child_terminated(&mut self, child: ThreadId, told: Option<&RunId>) {
         let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
-        let runs = known.runs.clone();
+        let (runs, dialect) = (known.runs.clone(), known.link.dialect);
+        let reads = (dialect == Dialect::Dex).then(|| self.due());
         self.emit(Event::ChildTerminated { child });
         let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
+        let refusal = refusal.spoken(dialect);
         for (run, wait) in runs {
             // A request that crossed the termination reached nobody, so nobody else ends its run.
             if told != Some(&run) {
                 self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
             }
+            self.note_progress(&run, RunStatus::Cancelled, Some(TERMINATED.to_owned()));
             self.out.writes.push(Write::DeliveredRun { run });
             if let Some(call) = wait.call().and_then(|call| self.waiting_call(child, call)) {
                 self.end_call(&call, Outcome::Cancelled, refusal.text());
             }
         }
+        reads.iter().for_each(|already| self.start_tools(already));
     }
 }

@@ -3,6 +3,8 @@
 use super::tool::unknown_outcome;
 use super::{Desk, Effect};
 use crate::context;
+use crate::dialect::dex;
+use crate::limit;
 use crate::state::CallState;
 use entourage_model::{
     Ask, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
@@ -27,17 +29,6 @@ impl Desk<'_> {
         self.think();
     }
 
-    /// The name of the step limit that the acting side has reached.
-    pub(super) fn step_limit(&self) -> Option<String> {
-        let session = self.state.session.as_ref()?;
-        let own = self.world.side(self.state, session.acting)?.steps_max;
-        let (name, max) = match own {
-            Some(max) if max <= self.world.limits.steps => ("maxSteps", max),
-            _ => ("steps", self.world.limits.steps),
-        };
-        (session.steps[session.acting as usize] >= max).then(|| format!("{name}: the limit of {max} steps is reached"))
-    }
-
     pub(super) fn reach_limit(&mut self, limit: String) {
         let Some((side, dual)) = self
             .state
@@ -53,7 +44,8 @@ impl Desk<'_> {
             let text = self.no_binding_called(&limit);
             self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: Some(limit) });
         } else {
-            self.end_session(self.last_words(Some(limit)));
+            let words = self.last_words(Some(limit));
+            self.end_session(if limit::fails(self.world, self.state) { failed_with(words) } else { words });
         }
     }
 
@@ -94,6 +86,7 @@ impl Desk<'_> {
     pub(super) fn end_session_for(&mut self, ending: Ending, hush: bool) {
         let Some(session) = &self.state.session else { return };
         let asks = session.asks.clone();
+        let ending = self.enveloped(ending);
         let rest = self.rest_after(ending.outcome);
         let mut told = BTreeSet::new();
         let mut quiet = |ask: &Ask| hush || ask.reply_to.as_ref().is_some_and(|to| !told.insert(to.thread));
@@ -105,6 +98,15 @@ impl Desk<'_> {
         if self.state.started.parent.is_some() && rest != Rest::Idle {
             self.terminate_children();
         }
+    }
+
+    /// What a worker of the dex dialect gives back is what the runtime saw, around what it said.
+    fn enveloped(&self, ending: Ending) -> Ending {
+        let ask = self.state.session.as_ref().and_then(|session| session.asks.first());
+        let Some(ask) = ask.filter(|_| self.is_worker() && ending.outcome == Outcome::Done) else { return ending };
+        let status = (&ask.run, ending.outcome.run_status());
+        let text = dex::envelope(self.world.team, self.state, status, &ending.text).to_string();
+        Ending { text, ..ending }
     }
 
     /// A `quiet` ending answers a call but is not told as news: a later run of the session tells the same thread.
@@ -140,13 +142,16 @@ impl Desk<'_> {
         let open: Vec<_> = calls.into_iter().filter(|call| !matches!(call.state, CallState::Ended(_))).collect();
         for call in open {
             match call.state {
-                CallState::Waiting(child) => self.cancel_child(child),
+                CallState::Waiting(child) => match self.merely_looks(&call.call.id) {
+                    Some((child, run)) => self.emit(Event::ChildReleased { child, run }),
+                    None => self.cancel_child(child),
+                },
                 CallState::Started => {
                     let text = format!("{why} {}", unknown_outcome(&call.call.name));
                     self.end_call(&call.call, Outcome::Unknown, text);
                     continue;
                 }
-                CallState::Asked | CallState::Ended(_) => {}
+                CallState::Asked | CallState::Joining | CallState::Reading(_) | CallState::Ended(_) => {}
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
@@ -289,6 +294,13 @@ fn turn_limit(own: Option<u32>, all: u32) -> (&'static str, u32) {
         Some(max) if max <= all => ("maxSessionTurns", max),
         _ => ("session_turns", all),
     }
+}
+
+/// The same with what was said as a partial result, if anything was.
+fn failed_with(words: Ending) -> Ending {
+    let limit = words.limit.clone().unwrap_or_default();
+    let text = if words.text.trim().is_empty() { limit } else { words.text };
+    Ending { outcome: Outcome::Failed, text, ..words }
 }
 
 /// How the runs of a terminated thread end.

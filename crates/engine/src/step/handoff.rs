@@ -26,7 +26,10 @@ impl<'a> Desk<'a> {
         });
         // They were looked at when the call was granted.
         let attachments = attachment::find(self.world.files, named.as_ref()).unwrap_or_default();
-        self.end_call_with(call, Returned { outcome: Outcome::Done, text: "Handoff complete".to_owned(), attachments });
+        self.end_call_with(
+            call,
+            Returned { outcome: Outcome::Done, text: "Handoff complete".to_owned(), attachments, facts: Vec::new() },
+        );
     }
 
     /// The call of this answer by which another agent takes over.

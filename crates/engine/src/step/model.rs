@@ -2,6 +2,7 @@
 
 use super::{Desk, Effect};
 use crate::context;
+use crate::limit;
 use crate::state::CallState;
 use entourage_model::{
     Binding, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side, SideConfig,
@@ -41,8 +42,13 @@ impl<'a> Desk<'a> {
 
     /// Goes on with the acting side, once none of its calls is open.
     pub(super) fn advance(&mut self) {
+        if limit::is_closed(self.world, self.state) {
+            let limit = limit::reached(self.world, self.state).unwrap_or_default();
+            return self.reach_limit(limit);
+        }
         match self.judge() {
             Verdict::GoOn => self.think(),
+            Verdict::TurnOver(Stop::Response) if self.asks_again() => {}
             Verdict::TurnOver(stop) => self.end_turn(stop),
             Verdict::SessionOver(ending) => self.end_session(ending),
             Verdict::HandOff(call, entry) => self.hand_off(&call, entry),
@@ -56,7 +62,8 @@ impl<'a> Desk<'a> {
 
     /// Takes in what waits and asks the acting side's model, unless a limit is reached.
     pub(super) fn think(&mut self) {
-        if let Some(limit) = self.step_limit() {
+        let limit = limit::reached(self.world, self.state);
+        if let Some(limit) = limit.filter(|_| !limit::is_closing(self.world, self.state)) {
             return self.reach_limit(limit);
         }
         self.take_messages();
@@ -100,14 +107,18 @@ impl<'a> Desk<'a> {
     /// The model has answered, or will not.
     pub(super) fn answered(&mut self, answer: Result<ModelAnswer, String>) {
         // Nothing is asked while a call is open, so this is the answer to a question that was taken back.
-        if self.state.session.as_ref().is_none_or(|session| session.open > 0) {
+        if self.state.session.as_ref().is_none_or(|session| session.open > 0 || session.interrupted) {
             return;
         }
         match answer {
             Err(text) => {
                 self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
             }
-            Ok(answer) => {
+            Ok(mut answer) => {
+                if limit::is_closing(self.world, self.state) {
+                    // It was offered none.
+                    answer.calls.clear();
+                }
                 let usage = Usage { steps: 1, ..answer.usage };
                 let message = self.answer_message(answer);
                 self.emit(Event::Answered { message: Arc::new(message), usage });

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use super::child::Birth;
-use crate::dialect::{Order, Patience, Refusal};
+use crate::dialect::{Dowry, Order, Patience, Refusal};
 use crate::variable::Needed;
 use entourage_model::{Dialect, Event, RequestId, ThreadId, VariableValue, VariablesRequest, Wait};
 use serde_json::json;
@@ -72,6 +72,7 @@ impl Desk<'_> {
             attachments: request.attachments,
             arguments: request.arguments,
             patience: Patience::None,
+            dowry: Dowry::default(),
         };
         self.bear(Birth { thread: child, wait: Wait::Background, given, order });
     }

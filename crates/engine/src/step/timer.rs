@@ -1,12 +1,13 @@
-//! Deciding about time: a session that lasts too long is ended.
+//! Deciding about time: a session that lasts too long is ended, and a call that waits long enough is answered.
 
 use super::Desk;
 use entourage_model::{Ending, Outcome};
 
 impl Desk<'_> {
     pub(super) fn tick(&mut self) {
-        if self.state.session.as_ref().is_none_or(|session| self.now < session.deadline) {
-            return;
+        let Some(session) = self.state.session.as_ref().filter(|session| !session.interrupted) else { return };
+        if self.now < session.deadline {
+            return self.release_due();
         }
         let limit = format!("run_seconds: the limit of {} seconds is reached", self.world.limits.run_seconds);
         self.interrupt("The time for this run is over.");

@@ -2,10 +2,11 @@
 
 use super::{Desk, Effect};
 use crate::attachment;
-use crate::dialect::{Refusal, Wish, standard};
+use crate::dialect::{self, Refusal, Wish, standard};
+use crate::offer::toolkit;
 use crate::state::CallState;
 use entourage_model::{
-    Act, Attachment, CallId, EffectClass, Event, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
+    Act, Attachment, CallId, EffectClass, Event, Fact, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub(super) struct Returned {
     pub(super) outcome: Outcome,
     pub(super) text: String,
     pub(super) attachments: Vec<Attachment>,
+    pub(super) facts: Vec<Fact>,
 }
 
 impl<'a> Desk<'a> {
@@ -39,9 +41,8 @@ impl<'a> Desk<'a> {
     }
 
     fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, Refusal>> {
-        let acting = self.state.session.as_ref()?.acting;
-        let prompt = &self.world.side(self.state, acting)?.prompt;
-        standard::interpret(self.world, self.state, prompt, &call.name, &call.arguments)
+        let prompt = self.world.prompt(self.state)?;
+        dialect::interpret(self.world, self.state, prompt, call)
     }
 
     fn is_offered(&self, tool: &Name) -> bool {
@@ -50,12 +51,11 @@ impl<'a> Desk<'a> {
             let is_enabled =
                 |flag: &Option<String>| standard::is_enabled(self.world, self.state, prompt, flag.as_deref());
             prompt.tools.iter().any(|entry| match entry {
-                ToolEntry::Tool(name) => name == tool && self.world.tool(tool).is_some(),
                 ToolEntry::Prompt(entry) => {
                     entry.prompt == *tool && self.world.team.prompts.contains_key(tool) && is_enabled(&entry.optional)
                 }
-                ToolEntry::Child(_) | ToolEntry::Handoff(_) => false,
-            })
+                ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => false,
+            }) || toolkit(self.state, prompt).any(|name| name == tool) && self.world.tool(tool).is_some()
         })
     }
 
@@ -70,13 +70,17 @@ impl<'a> Desk<'a> {
     }
 
     /// Asks the tools that are due to run, but for those that do `already`.
-    fn start_tools(&mut self, already: &[usize]) {
+    pub(super) fn start_tools(&mut self, already: &[usize]) {
         let step = self.state.usage.steps;
         for place in self.due() {
             let Some(session) = self.state.session.as_ref().filter(|_| already.binary_search(&place).is_err()) else {
                 continue;
             };
             let call = session.calls[place].call.clone();
+            if let Some(Ok(Wish::Look(look))) = self.wish(&call) {
+                self.out.effects.push(Effect::Look { call, look });
+                continue;
+            }
             if self.class(&call.name) != Some(EffectClass::Pure) {
                 self.emit(Event::CallStarted { call: call.id.clone() });
             }
@@ -89,7 +93,7 @@ impl<'a> Desk<'a> {
     ///
     /// One that changes things runs when every tool called before it has ended, so that a model's `write, then read`
     /// is done in that order; pure ones run side by side.
-    fn due(&self) -> Vec<usize> {
+    pub(super) fn due(&self) -> Vec<usize> {
         let mut due = Vec::new();
         let (mut busy, mut changing) = (false, false);
         let calls = self.state.session.iter().flat_map(|session| session.calls.iter().enumerate());
@@ -101,14 +105,21 @@ impl<'a> Desk<'a> {
                     due.push(place);
                     (busy, changing) = (true, changing || !pure);
                 }
+                CallState::Reading(_) => {
+                    due.push(place);
+                    busy = true;
+                }
                 CallState::Started => (busy, changing) = (true, true),
-                CallState::Waiting(_) | CallState::Ended(_) => {}
+                CallState::Waiting(_) | CallState::Joining | CallState::Ended(_) => {}
             }
         }
         due
     }
 
     fn class(&self, tool: &Name) -> Option<EffectClass> {
+        if dialect::looks(self.world, self.state, tool) {
+            return Some(EffectClass::Pure);
+        }
         self.world.class(tool)
     }
 
@@ -144,9 +155,9 @@ impl<'a> Desk<'a> {
         let (call, already) = (session.calls[place].clone(), self.due());
         let running = match call.state {
             CallState::Asked => already.binary_search(&place).is_ok(),
-            CallState::Started => true,
+            CallState::Started | CallState::Reading(_) => true,
             // Only its child answers it.
-            CallState::Waiting(_) | CallState::Ended(_) => false,
+            CallState::Waiting(_) | CallState::Joining | CallState::Ended(_) => false,
         };
         if !running {
             return;
@@ -167,17 +178,18 @@ impl<'a> Desk<'a> {
 
     /// Gives a call its result.
     pub(super) fn end_call(&mut self, call: &ToolCall, outcome: Outcome, text: String) {
-        self.end_call_with(call, Returned { outcome, text, attachments: Vec::new() });
+        self.end_call_with(call, Returned { outcome, text, attachments: Vec::new(), facts: Vec::new() });
     }
 
-    pub(super) fn end_call_with(&mut self, call: &ToolCall, Returned { outcome, text, attachments }: Returned) {
+    pub(super) fn end_call_with(&mut self, call: &ToolCall, returned: Returned) {
+        let Returned { outcome, text, attachments, facts } = returned;
         let mut message = self.message(Role::Tool, text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
         message.tool_call_id = Some(call.id.clone());
         message.tool_name = Some(call.name.clone());
         message.attachments = attachments;
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
-        self.emit(Event::CallEnded { message: Arc::new(message), outcome });
+        self.emit(Event::CallEnded { message: Arc::new(message), outcome, facts });
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
     }
 
@@ -208,7 +220,7 @@ impl<'a> Desk<'a> {
             }
             Err(fault) => {
                 let text = format!("`{property}` of `{}`: {fault}", call.name);
-                Returned { outcome: Outcome::Failed, text, attachments: Vec::new() }
+                Returned { outcome: Outcome::Failed, text, attachments: Vec::new(), facts: returned.facts }
             }
         }
     }

@@ -41,7 +41,7 @@ pub(crate) enum Whom {
 
 /// The end of a call that did nothing to its thread.
 pub(crate) fn ended(call: CallId, outcome: Outcome, text: String) -> Input {
-    Input::ToolEnded { call, outcome, text, attachments: Vec::new(), acts: Vec::new() }
+    Input::ToolEnded { call, outcome, text, attachments: Vec::new(), acts: Vec::new(), facts: Vec::new() }
 }
 
 /// Most calls do nothing to their thread.

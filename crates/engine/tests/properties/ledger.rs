@@ -76,6 +76,8 @@ impl Ledger {
             | Write::Spawn(_)
             | Write::NewRun(_)
             | Write::StartRun { .. }
+            | Write::InterruptRun { .. }
+            | Write::CancelRun { .. }
             | Write::PutFile { .. }
             | Write::RemoveFile { .. }
             | Write::SetAgent { .. } => Ok(()),
@@ -93,6 +95,9 @@ impl Ledger {
             | Item::ChildTerminated { run: None, .. }
             | Item::ChildReported { .. }
             | Item::Variables { .. }
+            | Item::ChildInterrupted { .. }
+            | Item::Interrupt { .. }
+            | Item::Resume { .. }
             | Item::Cancel { .. }
             | Item::Stop
             | Item::Terminate => Ok(()),

@@ -182,7 +182,7 @@ pub(crate) fn input(drawn: Move, actor: &mut Actor, ledger: &mut Ledger) -> Opti
             let call = nth_of(actor.flights.tools.iter().cloned(), nth).unwrap_or_else(|| CallId::from("k1"));
             let acts = deeds.iter().map(|deed| deed.act(actor)).collect();
             let (text, attachments) = ("result".to_owned(), Vec::new());
-            Some(Input::ToolEnded { call, outcome, text, attachments, acts })
+            Some(Input::ToolEnded { call, outcome, text, attachments, acts, facts: Vec::new() })
         }
         Move::Tick(seconds) => {
             actor.pass_time(Duration::from_secs(seconds));

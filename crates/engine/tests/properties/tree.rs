@@ -151,6 +151,8 @@ impl Tree {
                 Write::Deliver { to, item } if to != thread => _ = self.deliver(to, *item),
                 Write::Deliver { .. }
                 | Write::StartRun { .. }
+                | Write::InterruptRun { .. }
+                | Write::CancelRun { .. }
                 | Write::PutFile { .. }
                 | Write::RemoveFile { .. }
                 | Write::SetAgent { .. } => {}

@@ -3,7 +3,7 @@
 //! `value KEY JSON` · `env NAME VALUE` · `secret NAME VALUE` · `inject ROLE TEXT` · `replace N TEXT` · `delete N`, where N is
 //! a line of the transcript, from 0 · `queue THREAD TEXT [&PATH…]` · `notify TEXT` · `status TEXT` · `put PATH` ·
 //! `remove PATH` · `call TOOL ARGUMENTS` · `emit NAME JSON` · `end[_quietly] OUTCOME TEXT` · `end_as STATUS OUTCOME TEXT` ·
-//! `terminate THREAD`.
+//! `terminate THREAD` · `read RUN`.
 
 use crate::read::{Reader, cut, ending, message};
 use crate::team::file;
@@ -33,6 +33,7 @@ impl Reader<'_> {
             "end" => stop(ending(rest), None, false),
             "end_quietly" => stop(ending(rest), None, true),
             "end_as" => stop(ending(second), Some(name), false),
+            "read" => Act::ReadRun { run: self.names.run_named(first) },
             _ => {
                 assert_eq!(verb, "terminate", "no such act");
                 Act::Terminate { thread: self.names.thread_named(first) }

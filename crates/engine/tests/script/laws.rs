@@ -26,7 +26,7 @@ impl Flights {
                 }
                 Effect::CancelRemote(_) => true,
                 Effect::CallModel(_) => !std::mem::replace(&mut self.model, true),
-                Effect::CallTool { call, .. } => self.tools.insert(call.id.clone()),
+                Effect::CallTool { call, .. } | Effect::Look { call, .. } => self.tools.insert(call.id.clone()),
             };
             hold(is_new, || format!("{effect:?} was in flight already"))?;
         }
@@ -71,20 +71,24 @@ fn events_survive_json(events: &[Event]) -> Result<(), Broken> {
 }
 
 fn counters_match(state: &ThreadState) -> Result<(), Broken> {
-    let live = state.children.values().filter(|child| !child.runs.is_empty()).count();
+    let live = state.children.values().filter(|child| !child.runs.is_empty() && !child.interrupted).count();
     hold(live == state.children_live as usize, || format!("children_live is {}, counted {live}", state.children_live))?;
     let numbered = state.numbers.len() == state.transcript.len() && state.numbers.is_sorted();
     hold(numbered, || format!("{} lines have the numbers {:?}", state.transcript.len(), state.numbers))?;
-    hold(state.wake_at().is_some() == state.session.is_some(), || "only a session has a deadline".to_owned())?;
+    let goes_on = state.session.as_ref().is_some_and(|session| !session.interrupted);
+    hold(state.wake_at().is_some() == goes_on, || "only a session has a deadline, unless it stands still".to_owned())?;
     let Some(session) = &state.session else { return Ok(()) };
     let count = |counts: fn(&Call) -> bool| session.calls.iter().filter(|call| counts(call)).count();
     let counted = [
         count(|call| !matches!(call.state, CallState::Ended(_))),
         count(|call| call.state == CallState::Asked),
-        count(|call| matches!(call.state, CallState::Waiting(_))),
+        count(|call| matches!(call.state, CallState::Waiting(_) | CallState::Joining)),
     ];
     let kept = [session.open, session.unstarted, session.waiting];
     hold(kept == counted, || format!("open, unstarted, waiting are {kept:?}, counted {counted:?}"))?;
+    let joining = session.calls.iter().filter(|call| call.state == CallState::Joining);
+    let joins: BTreeSet<_> = joining.map(|call| &call.call.id).collect();
+    hold(joins == session.joins.keys().collect(), || format!("joins {:?} of {joins:?}", session.joins))?;
     places_match(session)
 }
 
@@ -99,7 +103,7 @@ fn waiting_calls_have_a_child(state: &ThreadState) -> Result<(), Broken> {
     let calls = state.session.iter().flat_map(|session| &session.calls);
     for call in calls {
         let CallState::Waiting(child) = call.state else { continue };
-        let waits = |wait: &Wait| matches!(wait, Wait::Call(id) if *id == call.call.id);
+        let waits = |wait: &Wait| wait.call() == Some(&call.call.id);
         let known = state.children.get(&child).is_some_and(|child| child.runs.iter().any(|(_, wait)| waits(wait)));
         hold(known, || format!("call {:?} waits for a child without a run for it", call.call.id))?;
     }
@@ -109,7 +113,7 @@ fn waiting_calls_have_a_child(state: &ThreadState) -> Result<(), Broken> {
 fn running_means_in_flight(state: &ThreadState, flights: &Flights) -> Result<(), Broken> {
     let status = state.status();
     hold((status == ThreadStatus::Running) != flights.are_none(), || format!("{status:?} with {flights:?}"))?;
-    let thinking = state.session.as_ref().is_some_and(|session| session.open == 0);
+    let thinking = state.session.as_ref().is_some_and(|session| session.open == 0 && !session.interrupted);
     hold(thinking == flights.model, || format!("thinking: {thinking}, with {flights:?}"))?;
     let open = |id: &CallId| state.session.as_ref().is_some_and(|session| session.open_call(id).is_some());
     hold(flights.tools.iter().all(open), || format!("{flights:?} without an open call"))
@@ -121,7 +125,7 @@ fn effects_are_allowed(setup: &Setup, state: &ThreadState, effects: &[Effect]) -
         let ended = state.terminated.is_some() && !ends;
         hold(!ended, || format!("{effect:?} of a terminated thread"))?;
         match effect {
-            Effect::Abort | Effect::CancelRemote(_) => {}
+            Effect::Abort | Effect::CancelRemote(_) | Effect::Look { .. } => {}
             Effect::CallModel(request) => results_follow_their_calls(request)?,
             Effect::CallTool { call, .. } => {
                 let recorded = state.session.as_ref().is_some_and(|session| {

@@ -11,7 +11,7 @@ use crate::read::{Play, Reader, Requests};
 use crate::render::Renderer;
 use crate::team::Setup;
 use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{Ask, Event, ModelRequest, Posted, Side, Write};
+use entourage_model::{Ask, Event, ModelRequest, Posted, Role, Side, Started, Write};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -48,11 +48,49 @@ impl Player {
         actual.join("\n")
     }
 
+    /// What the last model call of a script is told by the system, joined.
+    pub(crate) fn last_system(&mut self, script: &str) -> String {
+        let decisions = self.decisions(script);
+        let request = decisions.iter().rev().find_map(model_call).expect("a model is asked");
+        let texts = request.lines.iter().filter(|line| line.role() == Role::System).map(|line| line.text());
+        self.names.shorten(&texts.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// How the children of a script came to be.
+    pub(crate) fn spawned(&mut self, script: &str) -> Vec<Started> {
+        let decisions = self.decisions(script);
+        let writes = decisions.iter().flat_map(|decision| &decision.writes);
+        let born = writes.filter_map(|write| match write {
+            Write::Spawn(new) => new.events.first(),
+            _ => None,
+        });
+        born.filter_map(|event| if let Event::Started(started) = event { Some(started.clone()) } else { None })
+            .collect()
+    }
+
+    fn decisions(&mut self, script: &str) -> Vec<Decision> {
+        let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
+        let decided = lines.filter_map(|line| {
+            let decision = self.decide(line).expect("the laws hold")?;
+            // So that everybody has a small name.
+            self.lines(&decision, &[]);
+            Some(decision)
+        });
+        decided.collect()
+    }
+
     fn block(&mut self, line: &str, expected: &[&str]) -> Result<Vec<String>, Broken> {
+        let Some(decision) = self.decide(line)? else { return Ok(Vec::new()) };
+        let lines = self.lines(&decision, expected);
+        Ok(if line.ends_with("...") { Vec::new() } else { lines })
+    }
+
+    /// Plays one line; nothing where it only lies in the mail.
+    fn decide(&mut self, line: &str) -> Result<Option<Decision>, Broken> {
         let (mark, input) = line.split_at(1);
-        let (input, looked_at) = input.strip_suffix("...").map_or((input, true), |input| (input, false));
+        let input = input.strip_suffix("...").unwrap_or(input);
         if mark == "#" {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let play =
             Reader { names: &mut self.names, requests: &self.requests, transcript: &self.actor.state.transcript }
@@ -60,7 +98,7 @@ impl Player {
         let decision = match (play, mark) {
             (Play::Letter(item), "+") => {
                 self.actor.post(*item);
-                return Ok(Vec::new());
+                return Ok(None);
             }
             (Play::Letter(item), _) => {
                 self.actor.post(*item);
@@ -74,7 +112,7 @@ impl Player {
             (Play::Born(posted), mark) => {
                 self.be_born(*posted);
                 if mark == "+" {
-                    return Ok(Vec::new());
+                    return Ok(None);
                 }
                 self.actor.crash()
             }
@@ -84,8 +122,7 @@ impl Player {
             }
         }?;
         self.remember_requests(&decision);
-        let lines = self.lines(&decision, expected);
-        Ok(if looked_at { lines } else { Vec::new() })
+        Ok(Some(decision))
     }
 
     /// Begins again as a child whose parent made it with this request.
@@ -112,7 +149,9 @@ impl Player {
                 Write::NewRun(run) => Some(run),
                 Write::Deliver { .. }
                 | Write::StartRun { .. }
+                | Write::InterruptRun { .. }
                 | Write::EndRun { .. }
+                | Write::CancelRun { .. }
                 | Write::DeliveredRun { .. }
                 | Write::PutFile { .. }
                 | Write::RemoveFile { .. }
@@ -149,6 +188,6 @@ impl Player {
 fn model_call(decision: &Decision) -> Option<&ModelRequest> {
     decision.effects.iter().find_map(|effect| match effect {
         Effect::CallModel(request) => Some(&**request),
-        Effect::CallTool { .. } | Effect::Abort | Effect::CancelRemote(_) => None,
+        Effect::CallTool { .. } | Effect::Look { .. } | Effect::Abort | Effect::CancelRemote(_) => None,
     })
 }

@@ -1,16 +1,16 @@
 //! Inputs as the lines of a script.
 //!
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
-//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` ·
-//! `terminate`.
-//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…]`,
-//! where `script/act.rs` has the acts · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
+//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
+//! `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` · `terminate`.
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
+//! where `script/act.rs` has the acts and a fact is `read PATH`, `changed PATH` or `ran CODE COMMAND` · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
 use entourage_engine::Input;
 use entourage_model::{
-    Attachment, Digest, Ending, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId, ThreadId,
-    Timestamp, ToolCall, Usage, VariableValue,
+    Attachment, Digest, Ending, Fact, Ids, Item, Message, ModelAnswer, Name, Outcome, Posted, ReplyTo, Role, RunId,
+    ThreadId, Timestamp, ToolCall, Usage, VariableValue,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,12 +46,20 @@ impl Reader<'_> {
             "model" => Play::Input(Input::Answered(Ok(answer(rest)))),
             "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
             "tool" => {
-                let mut parts = rest.split(" ; ");
+                let mut facts = rest.split(" ^");
+                let mut parts = facts.next().unwrap_or_default().split(" ; ");
                 let (call, rest) = cut(parts.next().unwrap_or_default());
                 assert!(!rest.is_empty(), "a tool ends with an outcome");
                 let Ending { outcome, text, attachments, .. } = ending(rest);
                 let acts = parts.map(|act| self.act(act)).collect();
-                Play::Input(Input::ToolEnded { call: call.into(), outcome, text, attachments, acts })
+                Play::Input(Input::ToolEnded {
+                    call: call.into(),
+                    outcome,
+                    text,
+                    attachments,
+                    acts,
+                    facts: facts.map(fact).collect(),
+                })
             }
             "born" => Play::Born(Box::new(self.request(rest))),
             "tick" => Play::Tick(time(rest)),
@@ -86,6 +94,16 @@ impl Reader<'_> {
                 let sealed = |value: &str| VariableValue::sealed(value.chars().rev().collect::<String>());
                 let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
                 Item::Variables { request, child, variables }
+            }
+            "interrupted" => {
+                let (child, run) = cut(rest);
+                Item::ChildInterrupted { child: self.names.thread_named(child), run: self.names.run_named(run) }
+            }
+            "interrupt" => Item::Interrupt { run: self.names.run_named(rest) },
+            "resume" => {
+                let (run, text) = cut(rest);
+                let message = (!text.is_empty()).then(|| Arc::new(message(text)));
+                Item::Resume { run: self.names.run_named(run), message }
             }
             "cancel" => Item::Cancel { run: self.names.run_named(rest) },
             "stop" => Item::Stop,
@@ -148,6 +166,19 @@ pub(crate) fn ending(text: &str) -> Ending {
         digest: Some(Digest::of(b"content")),
     };
     Ending { outcome: outcome_named(outcome), text, attachments: files.map(file).collect(), limit: None }
+}
+
+fn fact(text: &str) -> Fact {
+    let (verb, rest) = cut(text);
+    match verb {
+        "read" => Fact::ReadFile { path: rest.to_owned() },
+        "changed" => Fact::ChangedFile { path: rest.to_owned() },
+        _ => {
+            assert_eq!(verb, "ran", "no such fact");
+            let (code, command) = cut(rest);
+            Fact::RanCommand { command: command.to_owned(), exit_code: code.parse().ok() }
+        }
+    }
 }
 
 fn time(text: &str) -> Duration {

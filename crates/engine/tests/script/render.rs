@@ -2,10 +2,10 @@
 
 use crate::names::Names;
 use crate::team::Setup;
-use entourage_engine::Effect;
+use entourage_engine::{Effect, Look};
 use entourage_model::{
     Attachment, ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted,
-    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, ToolCall, VariableValue, Wait, Write,
+    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, TaskItem, ToolCall, VariableValue, Wait, Write,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,15 +25,32 @@ impl Renderer<'_> {
             Event::Posted(posted) => format!("Posted {}", self.posted(posted)),
             Event::Answered { message, .. } => format!("Answered {} {}", side(message.side), self.answer(message)),
             Event::CallStarted { call } => format!("CallStarted {call}"),
-            Event::CallEnded { message, outcome } => self.call_ended(message, *outcome),
+            Event::CallEnded { message, outcome, .. } => self.call_ended(message, *outcome),
             Event::ChildStarted(link) => self.child_started(link),
-            Event::ChildAsked { child, run, wait } => {
+            Event::ChildAsked { child, run, wait, .. } => {
                 format!("ChildAsked {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
             }
             Event::ChildReleased { child, run } => {
                 format!("ChildReleased {} {}", self.names.thread(*child), self.names.run(run))
             }
             Event::Activated { message } => self.activated(message),
+            Event::ChildAwaited { child, run, wait } => {
+                format!("ChildAwaited {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
+            }
+            Event::RunDismissed { child, run } => {
+                format!("RunDismissed {} {}", self.names.thread(*child), self.names.run(run))
+            }
+            Event::RunRead { run } => format!("RunRead {}", self.names.run(run)),
+            Event::CallJoined { call, .. } => format!("CallJoined {call}"),
+            Event::ChildInterrupted { child, run } => {
+                format!("ChildInterrupted {} {}", self.names.thread(*child), self.names.run(run))
+            }
+            Event::ChildResumed { child, run, wait } => {
+                format!("ChildResumed {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
+            }
+            Event::SessionInterrupted => "SessionInterrupted".to_owned(),
+            Event::SessionResumed { .. } => "SessionResumed".to_owned(),
+            Event::TaskSaved(item) => self.task_saved(item),
             Event::HandedOff { agent } => format!("HandedOff {agent}"),
             Event::VariablesRequested(request) => {
                 let id = self.names.request(request.id);
@@ -81,7 +98,9 @@ impl Renderer<'_> {
                 format!("NewRun {id} {thread} {} {}", run.agent, self.quote(&run.request))
             }
             Write::StartRun { run } => format!("StartRun {}", self.names.run(run)),
+            Write::InterruptRun { run } => format!("InterruptRun {}", self.names.run(run)),
             Write::EndRun { run, ending } => format!("EndRun {} {}", self.names.run(run), self.ending(ending)),
+            Write::CancelRun { run } => format!("CancelRun {}", self.names.run(run)),
             Write::DeliveredRun { run } => format!("DeliveredRun {}", self.names.run(run)),
             Write::PutFile { thread, file } => {
                 format!("PutFile {} {}", self.names.thread(*thread), self.names.shorten(&file.path))
@@ -105,8 +124,17 @@ impl Renderer<'_> {
                 let key = if pure { String::new() } else { format!(" key={}", self.names.shorten(key)) };
                 format!("CallTool {} {}{key}", call.id, call.name)
             }
+            Effect::Look { call, look } => format!("Look {} {}", call.id, self.look(look)),
             Effect::Abort => "Abort".to_owned(),
             Effect::CancelRemote(task) => format!("CancelRemote {}", task.agent),
+        }
+    }
+
+    fn look(&mut self, look: &Look) -> String {
+        match look {
+            Look::Run { run, .. } => format!("Run {}", self.names.run(run)),
+            Look::Joined { tasks } => format!("Joined {}", tasks.len()),
+            Look::Output { run, from } => format!("Output {} {from}", self.names.run(run)),
         }
     }
 
@@ -159,6 +187,16 @@ impl Renderer<'_> {
         format!("Activated {}{}", side(message.side), message.tool_calls.iter().map(call).collect::<String>())
     }
 
+    fn task_saved(&mut self, item: &TaskItem) -> String {
+        let mut text = format!("TaskSaved {} {:?} {}", item.id, item.title, item.progress.word());
+        if let Some(assignment) = &item.assignment {
+            let run = assignment.run.as_ref().map_or("unstarted".to_owned(), |run| self.names.run(run));
+            text += &format!(" {} {run} {}", assignment.agent, assignment.status.word());
+            text += &assignment.response.as_ref().map(|said| format!(" {said:?}")).unwrap_or_default();
+        }
+        text
+    }
+
     fn call_ended(&self, message: &Message, outcome: Outcome) -> String {
         let id = message.tool_call_id.as_ref().map_or("?", |id| id.as_str());
         let tool = message.tool_name.as_ref().map_or("?", |name| name.as_str());
@@ -170,7 +208,8 @@ impl Renderer<'_> {
     }
 
     fn child_started(&mut self, link: &ChildLink) -> String {
-        let (child, run) = (self.names.thread(link.thread), self.names.run(&link.run));
+        let child = self.names.thread(link.thread);
+        let run = link.run.as_ref().map_or("unasked".to_owned(), |run| self.names.run(run));
         let name = link.given_name.as_ref().map(|name| format!(" name={name:?}")).unwrap_or_default();
         format!("ChildStarted {child} {} {run} {}{name}", link.agent, waits(&link.wait))
     }
@@ -229,6 +268,14 @@ impl Renderer<'_> {
             }
             Item::Variables { request, child, variables } => {
                 format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))
+            }
+            Item::ChildInterrupted { child, run } => {
+                format!("ChildInterrupted {} {}", self.names.thread(*child), self.names.run(run))
+            }
+            Item::Interrupt { run } => format!("Interrupt {}", self.names.run(run)),
+            Item::Resume { run, message } => {
+                let text = message.as_ref().map(|message| format!(" {}", self.quote(&message.content)));
+                format!("Resume {}{}", self.names.run(run), text.unwrap_or_default())
             }
             Item::Cancel { run } => format!("Cancel {}", self.names.run(run)),
             Item::Stop => "Stop".to_owned(),

@@ -7,18 +7,20 @@
 //! `says=A,B` ends the prompt with these variables; `env=A:1,B:2` and `prompt_env=A:1` set some; `needs=A` declares scoped
 //! ones that must be there; `schema=A,B` wants these texts as arguments.
 //! `tool NAME [secret=A] [scoped=B] [uses=C]` is a tool of the team itself, with the variables that it declares.
+//! `dialects=agentscope` lets an agent start others; `format=agentscope`, `folder=PATH`, `unlisted` and `exposed` say what it
+//! is to them. `definition PATH TEXT` is what the folder holds. `model=a:b` names a model.
 //! `everybody A=1` and `user NAME A=1` are settings.
-//! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER]`: by default the first agent, as a root.
 //! `files /a.txt /b.txt` lie in the thread.
 //! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7`: `left` is the room in
 //! the tree.
+//! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME]`: by default the first agent, as a root.
 
 use crate::entry;
 use entourage_engine::World;
 use entourage_model::{
-    Agent, Binding, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, Name, Part, Program, Prompt, Remote,
-    Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team, ThreadId, Timestamp, ToolEntry, ToolSpec,
-    Variable, Variables, Vault,
+    Agent, Binding, Dialect, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, ModelRef, Name, Part,
+    Program, Prompt, Remote, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team, ThreadId,
+    Timestamp, ToolEntry, ToolSpec, Variable, Variables, Vault, WorkspaceWish,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -46,6 +48,7 @@ pub(crate) struct Setup {
     pub(crate) variables: Variables,
     pub(crate) limits: Limits,
     pub(crate) files: BTreeMap<String, FileRow>,
+    pub(crate) definitions: BTreeMap<String, Arc<str>>,
     pub(crate) tree_left: u32,
     pub(crate) started: Started,
 }
@@ -58,6 +61,7 @@ impl Setup {
             variables: Variables::default(),
             limits: Limits::default(),
             files: BTreeMap::new(),
+            definitions: BTreeMap::new(),
             tree_left: 200,
             started: started("nobody"),
         };
@@ -68,6 +72,9 @@ impl Setup {
                 "limits" => setup.read_limits(&words[1..]),
                 "tool" => setup.read_tool(words[1], &words[2..]),
                 "files" => setup.files.extend(words[1..].iter().map(|path| ((*path).to_owned(), file(path)))),
+                "definition" => {
+                    setup.definitions.insert(words[1].to_owned(), words[2..].join(" ").into());
+                }
                 "everybody" => setup.variables.instance.extend(words[1..].iter().map(|word| setting(word))),
                 "user" => {
                     let own = words[2..].iter().map(|word| setting(word)).collect();
@@ -88,6 +95,7 @@ impl Setup {
             vault: &Glass,
             limits: &self.limits,
             files: &self.files,
+            definitions: &self.definitions,
             tree_left: self.tree_left,
         }
     }
@@ -110,6 +118,7 @@ impl Setup {
         self.started.resumable = words.contains(&"resumable");
         self.started.receives = value(words, "receives").map(side_named);
         self.started.user_id = value(words, "of").map(str::to_owned);
+        self.started.dialect = value(words, "dialect").map(dialect_named);
         if let Some(depth) = value(words, "depth") {
             self.started.depth = number(depth);
         }
@@ -187,7 +196,8 @@ fn tool(name: &str, class: EffectClass) -> Arc<ToolSpec> {
 fn agent(name: &str, words: &[&str]) -> Agent {
     let kind = if words.contains(&"dual") { Kind::DualAi } else { Kind::AiHuman };
     let side_a = side(name, "a", words);
-    let source = Source { format: "standard-agents".to_owned(), file: None };
+    let format = value(words, "format").unwrap_or("standard-agents");
+    let source = Source { format: format.to_owned(), file: None };
     let prompt = side_a.prompt.clone();
     Agent {
         kind,
@@ -195,6 +205,11 @@ fn agent(name: &str, words: &[&str]) -> Agent {
         side_b: (kind == Kind::DualAi).then(|| side(name, "b", words)),
         session_turns_max: value(words, "turns").map(number),
         env: pairs(value(words, "env")),
+        dialects: value(words, "dialects").into_iter().flat_map(|names| names.split(',')).map(dialect_named).collect(),
+        workspace: value(words, "folder")
+            .map(|path| WorkspaceWish { path: Some(path.to_owned()), ..Default::default() }),
+        unlisted: words.contains(&"unlisted"),
+        expose_as_tool: words.contains(&"exposed"),
         remote: value(words, "url").map(|url| Remote { url: url.to_owned(), headers: BTreeMap::new() }),
         ..Agent::one_sided(name.into(), format!("Good at {name}."), prompt, source)
     }
@@ -228,6 +243,7 @@ fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -
         env: pairs(own("prompt_env")),
         variables: list("needs").map(|name| Variable { scoped: true, required: true, ..variable(name) }).collect(),
         required_schema: own("schema").map(|_| schema(list("schema"))),
+        model: own("model").and_then(ModelRef::parse),
         sampling: Sampling { temperature: own("temperature").map(decimal), top_p: own("top_p").map(decimal) },
         ..Prompt::new(agent.into(), Instructions(instructions))
     }
@@ -285,6 +301,10 @@ fn value<'a>(words: &[&'a str], key: &str) -> Option<&'a str> {
 
 pub(crate) fn side_named(text: &str) -> Side {
     if text == "b" { Side::B } else { Side::A }
+}
+
+fn dialect_named(text: &str) -> Dialect {
+    serde_json::from_value(text.into()).expect("a dialect")
 }
 
 fn decimal(text: &str) -> f64 {

@@ -1,6 +1,7 @@
 //! Making a decision durable, and doing what it asks for: in that order.
 
 use super::{Actor, Gone, HOLD, HOLD_WATCHED};
+use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
 use entourage_engine::{Decision, Effect, Input};
@@ -23,7 +24,9 @@ impl Actor {
     ) -> Result<Option<u32>, Gone> {
         let status = self.state.status();
         // What may be repeated need not wait for the disk.
-        let rest = self.perform(std::mem::take(&mut decision.effects), Safety::Repeatable);
+        // But for what models are told of files: those are there when a model reads of them.
+        let safety = if shows(&decision) { Safety::Nothing } else { Safety::Repeatable };
+        let rest = self.perform(std::mem::take(&mut decision.effects), safety);
         let urgent = self.tried || !rest.is_empty() || self.is_urgent(&decision, status);
         let (decision, until) = match held {
             Some((mut held, until)) => {
@@ -65,6 +68,7 @@ impl Actor {
         let shown: Option<Arc<Vec<Event>>> = watched.then(|| Arc::new(decision.events.clone()));
         let inner = Arc::clone(&self.inner);
         let room = inner.room();
+        let touched = inner.mirror.touched(&self.state, &decision);
         let commit = Commit {
             seq: self.seq,
             usage,
@@ -91,6 +95,9 @@ impl Actor {
                 }
             }
         };
+        if !touched.is_empty() {
+            inner.show(touched).await;
+        }
         inner.take_up(committed.claims, &committed.notified);
         let first = self.seq + 1;
         self.seq = self.state.seq;
@@ -109,7 +116,12 @@ impl Actor {
         let mut rest = Vec::new();
         for effect in effects {
             let repeatable = self.is_repeatable(&effect);
-            if safety == Safety::Repeatable && !repeatable {
+            let safe = match safety {
+                Safety::Nothing => effect == Effect::Abort,
+                Safety::Repeatable => repeatable,
+                Safety::Any => true,
+            };
+            if !safe {
                 rest.push(effect);
                 continue;
             }
@@ -123,6 +135,9 @@ impl Actor {
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
                 Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
+                Effect::Look { call, look } => {
+                    self.flights.push(perform::look(&self.inner, self.place(), call, look));
+                }
                 Effect::CallTool { call, key } => {
                     self.unrepeatable += usize::from(!repeatable);
                     self.flights.push(match self.team.tools.get(&call.name) {
@@ -167,9 +182,9 @@ impl Actor {
 
     fn is_repeatable(&self, effect: &Effect) -> bool {
         match effect {
-            Effect::Abort | Effect::CallModel(_) => true,
             // Whoever takes a question back says so once that is durable.
             Effect::CancelRemote(_) => false,
+            Effect::Abort | Effect::CallModel(_) | Effect::Look { .. } => true,
             Effect::CallTool { call, .. } => self.is_pure(&call.name),
         }
     }
@@ -186,6 +201,8 @@ impl Actor {
             | Write::Deliver { .. }
             | Write::NewRun(_)
             | Write::EndRun { .. }
+            | Write::CancelRun { .. }
+            | Write::InterruptRun { .. }
             | Write::PutFile { .. }
             | Write::RemoveFile { .. }
             | Write::SetAgent { .. } => true,
@@ -200,8 +217,17 @@ impl Actor {
     }
 }
 
+/// Whether it starts runs, or gives them to somebody, in a dialect that shows them on disk.
+fn shows(decision: &Decision) -> bool {
+    let starts =
+        |write: &Write| matches!(write, Write::Spawn(new) if new.run.as_ref().is_some_and(|run| dex::is_dex(&run.id)));
+    decision.writes.iter().any(starts) || decision.events.iter().any(|event| matches!(event, Event::TaskSaved(_)))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Safety {
+    /// The decision must be durable, and shown, before anything begins.
+    Nothing,
     /// Only what may happen twice.
     Repeatable,
     /// The decision is durable: anything may begin.

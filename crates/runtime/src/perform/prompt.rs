@@ -6,7 +6,9 @@ use super::tool::tool;
 use super::{Flight, Place};
 use crate::runtime::Inner;
 use entourage_engine::{Input, ThreadState, World, foresee, subprompt_request};
-use entourage_model::{Act, Attachment, Ids, Message, ModelAnswer, Outcome, PromptEntry, Role, Team, ToolCall, Usage};
+use entourage_model::{
+    Act, Attachment, Fact, Ids, Message, ModelAnswer, Outcome, PromptEntry, Role, Team, ToolCall, Usage,
+};
 use futures::FutureExt as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ struct Answer {
     parts: Vec<String>,
     attachments: Vec<Attachment>,
     acts: Vec<Act>,
+    facts: Vec<Fact>,
 }
 
 /// Dropping the flight closes the connection and ends the tool that runs.
@@ -46,8 +49,8 @@ pub(crate) fn prompt(
                 (Outcome::Failed, Answer { parts: vec![text], ..Answer::default() })
             }
         };
-        let Answer { parts, attachments, acts } = answer;
-        let ended = Input::ToolEnded { call: call.id, outcome, text: parts.join("\n\n"), attachments, acts };
+        let Answer { parts, attachments, acts, facts } = answer;
+        let ended = Input::ToolEnded { call: call.id, outcome, text: parts.join("\n\n"), attachments, acts, facts };
         (ended, repeatable)
     }
     .boxed()
@@ -105,9 +108,10 @@ impl Interview {
             }
             None => tool(inner, self.place, (call, key), false),
         };
-        let (Input::ToolEnded { outcome, text, attachments, acts, .. }, _) = flight.await else { return };
+        let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };
         acts.iter().for_each(|act| foresee(&mut self.state, act));
         answer.acts.extend(acts);
+        answer.facts.extend(facts);
         let is_done = outcome == Outcome::Done;
         if if is_done { self.entry.include_tool_calls } else { self.entry.include_errors } {
             let verb = if is_done { "returned" } else { "failed" };

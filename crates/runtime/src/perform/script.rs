@@ -53,6 +53,7 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
                 text: output.text,
                 attachments: files.iter().map(FileRow::attachment).collect::<Vec<Attachment>>(),
                 acts,
+                facts: Vec::new(),
             },
             Err(output) => Input::ToolEnded {
                 call: call.id,
@@ -60,6 +61,7 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
                 text: output.text,
                 attachments: Vec::new(),
                 acts: Vec::new(),
+                facts: Vec::new(),
             },
         };
         (ended, repeatable)

@@ -19,6 +19,7 @@ pub(crate) fn tool(inner: &Arc<Inner>, place: Place, (call, key): (ToolCall, Str
             text: output.text,
             attachments: Vec::new(),
             acts: Vec::new(),
+            facts: Vec::new(),
         };
         (ended, repeatable)
     }

@@ -171,7 +171,7 @@ fn a_process_that_dies_while_a_tool_runs_leaves_nothing_of_it_and_the_model_is_t
         stage.settle(thread).await;
         let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
         let unknown = |event: &entourage_model::Event| {
-            matches!(event, entourage_model::Event::CallEnded { outcome: Outcome::Unknown, message } if message.tool_name == Some(PROBE.into()))
+            matches!(event, entourage_model::Event::CallEnded { outcome: Outcome::Unknown, message, .. } if message.tool_name == Some(PROBE.into()))
         };
         assert_eq!(journal.iter().filter(|stored| unknown(&stored.event)).count(), 1);
         is_untouched(&stage, thread).await;

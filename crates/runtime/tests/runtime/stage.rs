@@ -68,6 +68,11 @@ impl Stage {
         self.runtime.resume(None);
     }
 
+    /// The project's folder.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub(crate) async fn create(&self, agent: &str, message: &str) -> (ThreadId, RunId) {
         let root = NewRoot {
             team: Arc::clone(&self.team),
@@ -80,6 +85,11 @@ impl Stage {
         };
         let created = self.runtime.create(root).await.unwrap();
         (created.thread, created.run.unwrap())
+    }
+
+    /// Where runs are shown as files.
+    pub(crate) fn data(&self) -> std::path::PathBuf {
+        self.folder.path().join("data")
     }
 
     /// The thread once nothing in its tree is at work.
@@ -128,6 +138,7 @@ async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits,
         remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::new(&[7; 32]),
         slots: 10_000,
+        data: Some(folder.join("data")),
     };
     Runtime::start(parts).await.unwrap()
 }

@@ -62,6 +62,7 @@ impl Stage {
             remotes: entourage_outside::remote::Remotes::plain(),
             vault: entourage_runtime::SealedVault::of_this_process(),
             slots: 100,
+            data: None,
         };
         let runtime = Runtime::start(parts).await.unwrap();
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();

@@ -26,15 +26,21 @@ pub(crate) fn insert(session: &Session<'_>, new: &NewRun) -> rusqlite::Result<()
 }
 
 pub(crate) fn start(session: &Session<'_>, run: &RunId) -> rusqlite::Result<()> {
-    let sql = "UPDATE runs SET status = 1, started_at = ?2 WHERE id = ?1 AND status = 0";
+    let sql = "UPDATE runs SET status = 1, started_at = ifnull(started_at, ?2) WHERE id = ?1 AND status IN (0, 5)";
     session.execute(sql, (run.as_str(), session.now.0))?;
+    Ok(())
+}
+
+pub(crate) fn interrupt(session: &Session<'_>, run: &RunId) -> rusqlite::Result<()> {
+    session.execute("UPDATE runs SET status = 5 WHERE id = ?1 AND status = 1", [run.as_str()])?;
     Ok(())
 }
 
 pub(crate) fn end(session: &Session<'_>, run: &RunId, ending: &Ending) -> rusqlite::Result<()> {
     let end = RunEnd::from(ending);
     session.execute(
-        "UPDATE runs SET status = ?2, result = ?3, error = ?4, ended_at = ?5 WHERE id = ?1 AND status < 2",
+        "UPDATE runs SET status = ?2, result = ?3, error = ?4, ended_at = ?5
+         WHERE id = ?1 AND status NOT IN (2, 3, 4)",
         (run.as_str(), run_code(end.status), end.result, end.error, session.now.0),
     )?;
     Ok(())
@@ -46,6 +52,12 @@ pub(crate) fn deliver(session: &Session<'_>, run: &RunId) -> rusqlite::Result<()
     Ok(())
 }
 
+pub(crate) fn request_cancel(session: &Session<'_>, run: &RunId) -> rusqlite::Result<()> {
+    let sql = "UPDATE runs SET cancel_requested = 1 WHERE id = ?1 AND status NOT IN (2, 3, 4)";
+    session.execute(sql, [run.as_str()])?;
+    Ok(())
+}
+
 #[derive(Debug)]
 pub(crate) struct RequestCancel(pub(crate) RunId);
 
@@ -54,7 +66,7 @@ impl Command for RequestCancel {
 
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Option<RunRow>> {
         let id = self.0.as_str();
-        session.execute("UPDATE runs SET cancel_requested = 1 WHERE id = ?1 AND status < 2", [id])?;
+        request_cancel(session, &self.0)?;
         session.one(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"), [id], run_row)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter, page: &Page<RunI
     conditions.when("thread = ?", filter.thread.map(|id| *id.as_bytes()));
     conditions.when("parent = ?", filter.parent.map(|id| *id.as_bytes()));
     conditions.when("status = ?", filter.status.map(run_code));
-    conditions.only("status >= 2 AND delivered_at IS NULL", filter.unread);
+    conditions.only("status IN (2, 3, 4) AND delivered_at IS NULL", filter.unread);
     let rows = limit(page.limit);
     let clause = conditions.clause();
     let sql = format!("SELECT {COLUMNS} FROM runs {clause} ORDER BY created_at DESC, id DESC LIMIT {rows}");

@@ -1,7 +1,7 @@
 //! Runs: pending, running, ended once, delivered once.
 
 use super::world::{World, blank, ending};
-use crate::row::{Claim, Commit};
+use crate::row::{Claim, Commit, Page, RunFilter};
 use entourage_model::{Ending, NewRun, Outcome, RunId, RunStatus, Write};
 use std::time::Duration;
 
@@ -34,6 +34,34 @@ pub async fn a_run_goes_from_pending_to_running_to_done(mut world: World) {
     let row = world.run(&run).await;
     assert_eq!((row.status, row.result.as_deref(), row.error), (RunStatus::Done, Some("the result"), None));
     assert!(row.ended_at > row.started_at);
+}
+
+pub async fn an_interrupted_run_waits_and_goes_on(mut world: World) {
+    let (claim, run) = held_with_run(&mut world).await;
+    let interrupt = || vec![Write::InterruptRun { run: run.clone() }];
+    write(&world, &claim, interrupt()).await;
+    assert_eq!(world.run(&run).await.status, RunStatus::Pending, "only what runs is interrupted");
+    write(&world, &claim, vec![Write::StartRun { run: run.clone() }]).await;
+    let started = world.run(&run).await;
+    world.advance(Duration::from_secs(1)).await;
+    write(&world, &claim, interrupt()).await;
+    let interrupted = world.run(&run).await;
+    assert_eq!((interrupted.status, interrupted.ended_at), (RunStatus::Interrupted, None));
+    let unread = RunFilter { unread: true, ..RunFilter::default() };
+    let page = || Page { after: None, limit: 10 };
+    assert_eq!(world.store().runs(&unread, page()).await.expect("it can be read"), []);
+    let asked = world.store().request_cancel(&run).await.expect("it can be asked").expect("it is there");
+    assert!(asked.cancel_requested, "it is not terminal");
+    write(&world, &claim, vec![Write::StartRun { run: run.clone() }]).await;
+    let resumed = world.run(&run).await;
+    assert_eq!((resumed.status, resumed.started_at), (RunStatus::Running, started.started_at));
+    write(&world, &claim, interrupt()).await;
+    let end = Write::EndRun { run: run.clone(), ending: ending(Outcome::Done, "at last") };
+    write(&world, &claim, vec![end]).await;
+    write(&world, &claim, interrupt()).await;
+    let ended = world.run(&run).await;
+    assert_eq!((ended.status, ended.result.as_deref()), (RunStatus::Done, Some("at last")));
+    assert_eq!(world.store().runs(&unread, page()).await.expect("it can be read"), [ended]);
 }
 
 pub async fn a_run_that_has_begun_is_never_pending(mut world: World) {

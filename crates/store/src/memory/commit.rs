@@ -108,7 +108,9 @@ impl Tables {
             Write::Deliver { to, item } => self.deliver(to, *item, writing),
             Write::NewRun(run) => self.new_run(run, now),
             Write::StartRun { run } => self.start_run(&run, now),
+            Write::InterruptRun { run } => self.interrupt_run(&run),
             Write::EndRun { run, ending } => self.end_run(&run, &ending, now),
+            Write::CancelRun { run } => _ = self.request_cancel(&run),
             Write::DeliveredRun { run } => self.mark_delivered(&run, now),
             Write::PutFile { thread, file } => {
                 if let Some(thread) = self.threads.get_mut(&thread) {

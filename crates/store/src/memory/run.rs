@@ -25,9 +25,16 @@ impl Tables {
     }
 
     pub(super) fn start_run(&mut self, id: &RunId, now: Timestamp) {
-        if let Some(run) = self.runs.get_mut(id).filter(|run| run.status == RunStatus::Pending) {
+        let waits = |run: &&mut RunRow| matches!(run.status, RunStatus::Pending | RunStatus::Interrupted);
+        if let Some(run) = self.runs.get_mut(id).filter(waits) {
             run.status = RunStatus::Running;
-            run.started_at = Some(now);
+            run.started_at.get_or_insert(now);
+        }
+    }
+
+    pub(super) fn interrupt_run(&mut self, id: &RunId) {
+        if let Some(run) = self.runs.get_mut(id).filter(|run| run.status == RunStatus::Running) {
+            run.status = RunStatus::Interrupted;
         }
     }
 

@@ -68,6 +68,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         remotes: entourage_outside::remote::Remotes::plain(),
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
+        data: None,
     })
 }
 

@@ -53,7 +53,9 @@ fn encode_write(lease: Lease, write: Write) -> Result<(EncodedWrite, Kept), Stor
         }
         Write::NewRun(new) => (EncodedWrite::NewRun(new), Kept::Nothing),
         Write::StartRun { run } => (EncodedWrite::StartRun(run), Kept::Nothing),
+        Write::InterruptRun { run } => (EncodedWrite::InterruptRun(run), Kept::Nothing),
         Write::EndRun { run, ending } => (EncodedWrite::EndRun(run, ending), Kept::Nothing),
+        Write::CancelRun { run } => (EncodedWrite::CancelRun(run), Kept::Nothing),
         Write::DeliveredRun { run } => (EncodedWrite::DeliveredRun(run), Kept::Nothing),
         Write::PutFile { thread, file } => (EncodedWrite::PutFile(thread, file), Kept::Nothing),
         Write::SetAgent { thread, agent } => (EncodedWrite::SetAgent(thread, agent), Kept::Nothing),

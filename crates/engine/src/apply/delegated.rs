@@ -1,0 +1,64 @@
+//! The runs that children were asked for, as far as dialects list them.
+
+use crate::state::{Delegated, ThreadState};
+use entourage_model::{Dialect, Outcome, Posted, RunId, RunStatus, ThreadId, Timestamp, Wait};
+
+/// So many runs are kept: a state lies in memory. Of the others the store knows.
+const DELEGATED_MAX: usize = 1000;
+
+/// Keeps a new run. The `standard` dialect lists children, not runs.
+pub(super) fn ask(state: &mut ThreadState, child: ThreadId, run: &RunId, (wait, at): (&Wait, Timestamp)) {
+    let Some(link) = state.children.get(&child).map(|known| &known.link) else { return };
+    if link.dialect == Dialect::Standard {
+        return;
+    }
+    let delegated = Delegated {
+        child,
+        dialect: link.dialect,
+        agent: link.alias.clone().unwrap_or_else(|| link.agent.clone()),
+        status: RunStatus::Running,
+        background: *wait == Wait::Background,
+        dismissed: false,
+        read: false,
+        at,
+    };
+    state.delegated.insert(run.clone(), delegated);
+    if state.delegated.len() > DELEGATED_MAX {
+        let oldest = state.delegated.iter().find(|(_, delegated)| delegated.status.is_terminal());
+        if let Some(oldest) = oldest.map(|(run, _)| run.clone()) {
+            state.delegated.remove(&oldest);
+        }
+    }
+}
+
+/// A run that is not kept is a no-op.
+pub(super) fn change(state: &mut ThreadState, run: &RunId, change: impl FnOnce(&mut Delegated)) {
+    if let Some(delegated) = state.delegated.get_mut(run) {
+        change(delegated);
+    }
+}
+
+pub(super) fn dismiss(state: &mut ThreadState, run: &RunId) {
+    change(state, run, |delegated| {
+        delegated.dismissed = true;
+        // What it really came to is told by its ending.
+        delegated.status = RunStatus::Cancelled;
+    });
+}
+
+/// The ending of a run that a call waits for is given to that call.
+pub(super) fn end(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Outcome) {
+    let mut runs = state.children.get(&child).into_iter().flat_map(|known| &known.runs);
+    let is_waited_for = runs.any(|(known, wait)| known == run && wait.call().is_some());
+    change(state, run, |delegated| {
+        delegated.status = outcome.run_status();
+        delegated.read |= is_waited_for || delegated.dismissed;
+    });
+}
+
+/// A message may bring a run's result.
+pub(super) fn bring(state: &mut ThreadState, posted: &Posted) {
+    if let Some(run) = &posted.delivers {
+        change(state, run, |delegated| delegated.read = true);
+    }
+}

@@ -1,0 +1,81 @@
+//! Deciding about runs that children work on in the background: waiting for them, letting go of them, ending them.
+
+use super::Desk;
+use crate::dialect::Told;
+use crate::state::CallState;
+use entourage_model::{CallId, ChildLink, Event, Item, Outcome, RunId, RunStatus, ThreadId, ToolCall, Wait};
+use std::time::Duration;
+
+impl Desk<'_> {
+    /// The call waits for a run that is under way. One that another call waits for, or that has ended, is told of as it is.
+    pub(super) fn await_run(&mut self, call: &ToolCall, run: &RunId, seconds: f64) {
+        let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
+        match self.background(run) {
+            Some(child) => {
+                let wait = Wait::Timed { call: call.id.clone(), until: self.now.after(wait) };
+                self.emit(Event::ChildAwaited { child, run: run.clone(), wait });
+            }
+            None => self.tell_released(call, run),
+        }
+    }
+
+    /// The child that works on this run while nobody waits for it.
+    fn background(&self, run: &RunId) -> Option<ThreadId> {
+        let child = self.state.delegated.get(run)?.child;
+        let mut runs = self.state.children.get(&child)?.runs.iter();
+        runs.any(|(known, wait)| known == run && *wait == Wait::Background).then_some(child)
+    }
+
+    pub(super) fn told<'t>(&self, call: &'t ToolCall, link: &'t ChildLink, run: Option<&'t RunId>) -> Told<'t> {
+        let asked = run.and_then(|run| self.state.delegated.get(run));
+        Told { call, link, run, at: asked.map_or(link.at, |delegated| delegated.at) }
+    }
+
+    fn tell_released(&mut self, call: &ToolCall, run: &RunId) {
+        let child = self.state.delegated.get(run).map(|delegated| delegated.child);
+        let Some(link) = child.and_then(|child| self.state.children.get(&child)).map(|child| child.link.clone()) else {
+            return;
+        };
+        let text = self.told(call, &link, Some(run)).released();
+        self.end_call(call, Outcome::Done, text);
+    }
+
+    /// The time of these calls is over: what they wait for goes on.
+    pub(super) fn release_due(&mut self) {
+        let untils = self.state.session.iter().flat_map(|session| &session.untils);
+        let due: Vec<CallId> = untils.filter(|(_, until)| **until <= self.now).map(|(call, _)| call.clone()).collect();
+        for id in due {
+            let Some((call, link, run)) = self.waited(&id) else { continue };
+            self.emit(Event::ChildReleased { child: link.thread, run: run.clone() });
+            let text = self.told(&call, &link, Some(&run)).released();
+            self.end_call(&call, Outcome::Done, text);
+        }
+    }
+
+    /// A call that waits, and what it waits for.
+    fn waited(&self, id: &CallId) -> Option<(ToolCall, ChildLink, RunId)> {
+        let session = self.state.session.as_ref()?;
+        let call = &session.calls[session.open_call(id)?];
+        let CallState::Waiting(child) = call.state else { return None };
+        let known = self.state.children.get(&child)?;
+        Some((call.call.clone(), known.link.clone(), known.run_of(id)?.clone()))
+    }
+
+    /// Whether the call only looks at a run that was in the background before.
+    pub(super) fn merely_looks(&self, id: &CallId) -> Option<(ThreadId, RunId)> {
+        let (_, link, run) = self.waited(id)?;
+        let delegated = self.state.delegated.get(&run)?;
+        delegated.background.then_some((link.thread, run))
+    }
+
+    /// Asks one run of a child to end. Its ending is no news: whoever wanted it knows.
+    pub(super) fn dismiss(&mut self, call: &ToolCall, run: RunId, answer: String) {
+        let under_way = self.state.delegated.get(&run).filter(|delegated| delegated.status == RunStatus::Running);
+        if let Some(child) = under_way.map(|delegated| delegated.child) {
+            self.emit(Event::RunDismissed { child, run: run.clone() });
+            self.out.writes.push(entourage_model::Write::CancelRun { run: run.clone() });
+            self.deliver(child, Item::Cancel { run });
+        }
+        self.end_call(call, Outcome::Done, answer);
+    }
+}

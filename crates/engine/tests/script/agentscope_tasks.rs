@@ -1,0 +1,225 @@
+//! Tasks of the `agentscope` dialect: read, waited for and cancelled, each result once.
+
+use crate::check;
+
+const LEAD: &str = "
+    lead tools=look dialects=agentscope
+    kid format=agentscope tools=look";
+
+#[test]
+fn a_running_task_is_waited_for_and_its_ending_answers_the_call() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=task_output {"task_id":"@r2"}
+        ! Answered a "" k2
+        ! ChildAwaited c1 r2 timed=k2
+        = waiting
+        < ended r2 done four
+        ! ChildEnded c1 r2 done
+        ! CallEnded k2 task_output done "task_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfour"
+        > DeliveredRun r2
+        > CallModel lead a 2
+        "#,
+    );
+}
+
+#[test]
+fn a_task_that_is_not_done_in_time_is_still_running_and_comes_by_itself_later() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=task_output {"task_id":"@r2","timeout":1500} ...
+        < tick 1
+        < tick 1
+        ! ChildReleased c1 r2
+        ! CallEnded k2 task_output done "task_id: @r2\nstatus: running\nnote: it has not ended yet; look again later with block=false"
+        > CallModel lead a 2
+        < model | k3=task_output {"task_id":"@r2","block":false}
+        ! Answered a "" k3
+        ! CallEnded k3 task_output done "task_id: @r2\nagent_id: kid\nstatus: Running\ncreated_at: 1970-01-01T00:00:01Z\n\nThe task is still running. Its result will be brought to you."
+        > CallModel lead a 3
+        < ended r2 done late
+        ! ChildEnded c1 r2 done
+        > Deliver t0 Message user "A background task has ended.\n\ntask_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nlate" delivers=r2 silent subagent_id=@c1
+        "#,
+    );
+}
+
+#[test]
+fn a_result_that_a_call_has_read_does_not_come_as_a_message_too() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < ended r2 done five ...
+        < model | k2=task_output {"task_id":"@r2"}
+        ! Answered a "" k2
+        > Look k2 Output r2 0
+        < tool k2 done five ; read r2
+        ! RunRead r2
+        ! CallEnded k2 task_output done "five"
+        > DeliveredRun r2
+        > CallModel lead a 2
+        < model that is all
+        ! Answered a "that is all"
+        ! TurnEnded a response next=a
+        ! SessionEnded done "that is all" rest=idle
+        > EndRun r1 done "that is all"
+        = idle
+        < mail
+        = idle
+        "#,
+    );
+}
+
+#[test]
+fn a_message_that_arrives_behind_the_read_is_dropped() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=look ...
+        < ended r2 done five ...
+        < tool k2 done x
+        ! CallEnded k2 look done "x"
+        ! Posted user "A background task has ended.\n\ntask_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfive" delivers=r2 silent subagent_id=@c1
+        > DeliveredRun r2
+        > CallModel lead a 2
+        < model | k3=task_output {"task_id":"@r2"} ...
+        < tool k3 done five again ; read r2
+        ! CallEnded k3 task_output done "five again"
+        > CallModel lead a 3
+        "#,
+    );
+}
+
+#[test]
+fn a_look_that_a_crash_has_cut_off_is_repeated() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < ended r2 done five ...
+        < model | k2=task_output {"task_id":"@r2","offset":9} ...
+        < crash
+        > Look k2 Output r2 9
+        "#,
+    );
+}
+
+#[test]
+fn a_wait_goes_on_after_a_crash() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":5} ...
+        < crash
+        = waiting
+        < tick 6 ...
+        < model | k2=task_list
+        ! Answered a "" k2
+        ! CallEnded k2 task_list done "1 tracked task(s):\n- task_id: @r2  agent: kid  status: running  created: 1970-01-01T00:00:01Z"
+        > CallModel lead a 2
+        "#,
+    );
+}
+
+#[test]
+fn a_cancelled_task_is_told_to_end_and_is_no_news() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=task_cancel {"task_id":"@r2"}
+        ! Answered a "" k2
+        ! RunDismissed c1 r2
+        ! CallEnded k2 task_cancel done "task_id: @r2\nstatus: cancelled\n\nThe task was told to stop, and its result will not be reported."
+        > CancelRun r2
+        > Deliver c1 Cancel r2
+        > CallModel lead a 2
+        < model | k3=task_cancel {"task_id":"@r2"} | k4=task_output {"task_id":"@r2","block":false} | k5=task_output {"task_id":"@r2"}
+        ! Answered a "" k3 k4 k5
+        ! CallEnded k3 task_cancel done "task_id: @r2\nstatus: cancelled\nnote: it has ended already and cannot be cancelled"
+        ! CallEnded k4 task_output done "task_id: @r2\nagent_id: kid\nstatus: Cancelled\ncreated_at: 1970-01-01T00:00:01Z\n\nThe task was cancelled; it has no result."
+        ! ChildAwaited c1 r2 timed=k5
+        < ended r2 cancelled The run was cancelled.
+        ! ChildEnded c1 r2 cancelled
+        ! CallEnded k5 task_output cancelled "task_id: @r2\nagent_id: kid\nstatus: Cancelled\ncreated_at: 1970-01-01T00:00:01Z\n\nThe task was cancelled; it has no result."
+        > DeliveredRun r2
+        > CallModel lead a 3
+        "#,
+    );
+}
+
+#[test]
+fn cancelling_one_run_of_a_subagent_leaves_its_others_alone() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","label":"a","timeout_seconds":0} ...
+        < model | k2=agent_send {"label":"a","message":"more","timeout_seconds":0} ...
+        < model | k3=task_cancel {"task_id":"@r2"} ...
+        < ended r2 cancelled The run was cancelled.
+        ! ChildEnded c1 r2 cancelled
+        > DeliveredRun r2
+        < ended r3 done more
+        ! ChildEnded c1 r3 done
+        > Deliver t0 Message user "A background task has ended.\n\ntask_id: @r3\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nmore" delivers=r3 silent subagent_id=@c1
+        "#,
+    );
+}
+
+#[test]
+fn a_stop_cancels_what_is_waited_for_and_only_lets_go_of_tasks() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"a","timeout_seconds":0} ...
+        < model | k2=agent_spawn {"agent_id":"kid","task":"b"} | k3=task_output {"task_id":"@r2"} ...
+        < stop
+        ! ChildCancelled c2
+        ! CallEnded k2 agent_spawn cancelled "Execution stopped."
+        ! ChildReleased c1 r2
+        ! CallEnded k3 task_output cancelled "Execution stopped."
+        ! TurnEnded a asked next=a
+        ! SessionEnded cancelled "Execution stopped." rest=idle
+        > Deliver c2 Cancel r3
+        > EndRun r1 cancelled "Execution stopped."
+        > Abort
+        "#,
+    );
+}
+
+#[test]
+fn a_terminated_subagent_is_cancelled_and_cannot_be_written_to() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"a","label":"x"} ...
+        < terminated c1
+        ! ChildTerminated c1
+        ! CallEnded k1 agent_spawn cancelled "Error: subagent_terminated: subagent `@c1` was terminated"
+        > EndRun r2 cancelled "The thread was terminated."
+        > DeliveredRun r2
+        > CallModel lead a 1
+        < model | k2=agent_send {"label":"x","message":"y"} | k3=agent_list
+        ! Answered a "" k2 k3
+        ! CallEnded k2 agent_send failed "Error: the subagent `agent:kid:@c1` was terminated"
+        ! CallEnded k3 agent_list done "No subagents are active."
+        > CallModel lead a 2
+        "#,
+    );
+}

@@ -1,0 +1,51 @@
+//! Values that may be long, cut to what a model can be shown.
+
+use serde_json::Value;
+
+/// The value with every text in it cut to `text_max` bytes and every list to `list_max` entries, each cut marked.
+/// Returns whether anything was cut.
+pub(super) fn cut(value: &mut Value, text_max: usize, list_max: usize) -> bool {
+    match value {
+        Value::String(text) if text.len() > text_max => {
+            let (shown, size) = (text.floor_char_boundary(text_max), text.len());
+            text.truncate(shown);
+            text.push_str(&format!("\n[cut: {shown} of {size} bytes shown]"));
+            true
+        }
+        Value::Array(entries) => {
+            let size = entries.len();
+            entries.truncate(list_max);
+            let mut any = entries.iter_mut().fold(false, |any, entry| cut(entry, text_max, list_max) || any);
+            if size > list_max {
+                entries.push(format!("[cut: {list_max} of {size} entries shown]").into());
+                any = true;
+            }
+            any
+        }
+        Value::Object(members) => {
+            members.values_mut().fold(false, |any, member| cut(member, text_max, list_max) || any)
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn long_texts_and_lists_are_cut_and_marked() {
+        let mut value = json!({"a": "äää", "b": [1, 2, 3], "c": {"d": "xx", "e": null}});
+        assert!(cut(&mut value, 3, 2));
+        let expected = json!({
+            "a": "ä\n[cut: 2 of 6 bytes shown]",
+            "b": [1, 2, "[cut: 2 of 3 entries shown]"],
+            "c": {"d": "xx", "e": null},
+        });
+        assert_eq!(value, expected);
+        let mut short = json!(["a", {"b": [1]}]);
+        assert!(!cut(&mut short, 10, 10));
+        assert_eq!(short, json!(["a", {"b": [1]}]));
+    }
+}
