@@ -5,10 +5,9 @@ use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::live::{Live, Show};
 use crate::storage::Storage;
-use crate::workbench::{Equipment, Workbench};
+use crate::workbench::{self, Equipment, Workbench};
 use entourage_model::{Report, ThreadId};
 use entourage_outside::model::ModelSettings;
-use entourage_outside::tool::Toolbox;
 use entourage_runtime::RuntimeError;
 use std::time::Duration;
 
@@ -32,9 +31,10 @@ impl<'a> Errand<'a> {
         let settings = &invocation.settings;
         let equipment = Equipment {
             models,
-            tools: Toolbox::builtin(),
+            tools: workbench::tools(invocation),
             limits: settings.limits.clone(),
             variables: settings.variables.clone(),
+            reach: workbench::reach(invocation),
         };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {

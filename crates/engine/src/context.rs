@@ -22,6 +22,7 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         parallel_tool_calls: prompt.parallel_tool_calls,
         reasoning: prompt.reasoning.clone(),
         sampling: prompt.sampling,
+        provider_options: prompt.provider_options.clone(),
     })
 }
 

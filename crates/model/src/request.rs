@@ -1,6 +1,7 @@
 //! What a model is asked, and what it answers.
 
 use crate::{Message, ModelRef, Name, Reasoning, Role, Sampling, Side, ToolCall, ToolChoice, ToolSpec, Usage};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// One model call. Messages are shared with the thread's state, never copied.
@@ -18,6 +19,16 @@ pub struct ModelRequest {
     pub parallel_tool_calls: Option<bool>,
     pub reasoning: Option<Reasoning>,
     pub sampling: Sampling,
+    /// What the first of the models is told beyond all this, by its provider's own names.
+    pub provider_options: Map<String, Value>,
+}
+
+impl ModelRequest {
+    /// The options that are meant for this model: those of the first, and of none that answers in its place.
+    pub fn options_for(&self, model: &str) -> Option<&Map<String, Value>> {
+        let is_first = self.models.first().is_some_and(|first| first.model() == model);
+        Some(&self.provider_options).filter(|options| is_first && !options.is_empty())
+    }
 }
 
 /// One line of the context.

@@ -3,5 +3,7 @@
 //! Nothing here decides anything: it does what it is told and says how that went.
 
 pub mod model;
+pub mod sandbox;
 pub mod tool;
 pub mod workspace;
+pub mod workspaces;

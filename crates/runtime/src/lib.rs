@@ -15,7 +15,9 @@ mod spawn;
 mod team;
 mod wait;
 
+pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
+pub use perform::Aftermath;
 pub use runtime::{Parts, Runtime, RuntimeError};
 pub use spawn::{Created, NewRoot, Outgoing, Sent};

@@ -5,6 +5,7 @@ mod script;
 mod tool;
 
 pub(crate) use model::model;
+pub use script::Aftermath;
 pub(crate) use script::{Scene, script};
 pub(crate) use tool::tool;
 

@@ -11,6 +11,7 @@ use entourage_model::{Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Varia
 use entourage_outside::model::Models;
 use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::Workspace;
+use entourage_outside::workspaces::Workspaces;
 use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,6 +67,7 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     pub models: Models,
     pub tools: Toolbox,
+    /// The project's folder.
     pub workspace: Arc<Workspace>,
     pub limits: Limits,
     /// What holds for every thread, and for every thread of a user.
@@ -88,7 +90,7 @@ pub(crate) struct Inner {
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
     pub(crate) scripts: Scripts,
-    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) workspaces: Workspaces,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
     pub(crate) slots: usize,
@@ -123,7 +125,7 @@ impl Runtime {
             tools: parts.tools,
             specs,
             scripts: Scripts::default(),
-            workspace: parts.workspace,
+            workspaces: Workspaces::new(parts.workspace),
             limits: parts.limits,
             variables: parts.variables,
             slots: parts.slots.max(1),

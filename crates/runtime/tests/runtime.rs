@@ -10,6 +10,8 @@ mod crashes;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/hooks.rs"]
+mod hooks;
 #[path = "runtime/script_ends.rs"]
 mod script_ends;
 #[path = "runtime/script_faults.rs"]

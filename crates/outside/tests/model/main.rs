@@ -63,6 +63,7 @@ fn request(models: &[&str], text: &str) -> ModelRequest {
         parallel_tool_calls: None,
         reasoning: None,
         sampling: Sampling::default(),
+        provider_options: serde_json::Map::new(),
     }
 }
 

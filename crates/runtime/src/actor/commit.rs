@@ -122,7 +122,10 @@ impl Actor {
                     self.unrepeatable += usize::from(!repeatable);
                     self.flights.push(match self.team.tools.get(&call.name) {
                         Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
-                        None => perform::tool(&self.inner, self.place(), (call, key), repeatable),
+                        None => {
+                            let agent = self.team.agent(&self.state.agent).cloned();
+                            perform::tool(&self.inner, (self.place(), agent), (call, key), repeatable)
+                        }
                     });
                 }
             }
