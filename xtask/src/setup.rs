@@ -14,9 +14,8 @@ struct Need {
     why: &'static str,
 }
 
-/// One line each, for example:
-/// `Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" }`
-const NEEDS: &[Need] = &[];
+const NEEDS: &[Need] =
+    &[Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" }];
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
 

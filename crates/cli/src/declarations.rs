@@ -7,7 +7,7 @@ use crate::{definition_folder, environment, memory};
 use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report};
 use entourage_outside::remote::Remotes;
-use entourage_outside::tool::Toolbox;
+use entourage_outside::tool::{ShellSettings, Toolbox};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         home: home.as_ref().map(|home| home as &dyn Files),
         profile_folders: &folders,
         settings: &wishes,
-        tools: &KnownTools(Toolbox::builtin()),
+        tools: &KnownTools(Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None))),
         memory: &*memory::open(),
     });
     loaded.reports.splice(0..0, reports);

@@ -6,10 +6,9 @@ use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::live::{Live, Show};
 use crate::storage::Storage;
-use crate::workbench::{Equipment, Workbench};
+use crate::workbench::{self, Equipment, Workbench};
 use entourage_model::{Report, ThreadId};
 use entourage_outside::model::ModelSettings;
-use entourage_outside::tool::Toolbox;
 use entourage_runtime::RuntimeError;
 use std::time::Duration;
 
@@ -33,10 +32,11 @@ impl<'a> Errand<'a> {
         let settings = &invocation.settings;
         let equipment = Equipment {
             models,
-            tools: Toolbox::builtin(),
+            tools: workbench::tools(invocation),
             limits: settings.limits.clone(),
             variables: settings.variables.clone(),
             remotes: declarations::remotes(invocation),
+            reach: workbench::reach(invocation),
         };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {

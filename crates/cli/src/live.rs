@@ -105,6 +105,8 @@ impl Live {
                 self.picture.hear(*thread, text);
                 false
             }
+            // The picture shows who works at what, not what programs write.
+            Notice::Output { .. } => false,
             Notice::Retrying { thread, why, .. } => {
                 let step = self.picture.retry(*thread, why);
                 self.tell(step);

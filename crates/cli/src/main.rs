@@ -50,6 +50,10 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // The keeper of a command is this program, too; it reads no settings and says nothing.
+    if let Some(exit) = entourage_outside::sandbox::serve(std::env::args_os()) {
+        return exit;
+    }
     let arguments = match typed::arguments() {
         Ok(arguments) => arguments,
         Err(exit) => return exit,

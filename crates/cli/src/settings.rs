@@ -2,9 +2,11 @@
 
 mod file;
 mod known;
+mod shell;
 mod variable;
 
 pub(crate) use file::place_of;
+pub(crate) use shell::ShellWish;
 pub(crate) use variable::PREFIX;
 
 use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, Variables};
@@ -53,6 +55,7 @@ pub(crate) struct Settings {
     /// Whether the built-in `general-purpose` is there.
     pub(crate) general_purpose: bool,
     pub(crate) profile_folders: Option<ProfileFolders>,
+    pub(crate) shell: ShellWish,
 }
 
 /// Folders with dex profiles, and who names them.
@@ -129,6 +132,7 @@ impl Settings {
             agent_dialects: agent_dialects(table),
             general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
             profile_folders: None,
+            shell: part(table, "shell"),
         }
     }
 }
@@ -176,8 +180,8 @@ fn part<'de, T: Deserialize<'de> + Default>(table: &Table, name: &str) -> T {
 
 /// Takes away what a project's own file may not say before the user trusts the project.
 fn distrust(table: &mut Table, name: &str) -> Vec<Report> {
-    let Some(Value::Table(providers)) = table.get_mut("providers") else { return Vec::new() };
-    let mut reports = Vec::new();
+    let mut reports: Vec<Report> = shell::distrust(table, name).into_iter().collect();
+    let Some(Value::Table(providers)) = table.get_mut("providers") else { return reports };
     for (provider, settings) in providers {
         let Value::Table(settings) = settings else { continue };
         if settings.remove("base_url").is_some() {

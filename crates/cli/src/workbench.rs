@@ -1,14 +1,18 @@
 //! The project's threads, opened for work: the store, and a runtime that has taken nothing up yet.
 
+use crate::environment;
 use crate::failure::Failure;
+use crate::invocation::Invocation;
 use crate::key_file;
 use crate::project::Project;
+use crate::settings::Trust;
 use crate::storage::Storage;
 use entourage_model::{Limits, ModelRef, Report, Variables};
 use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
 use entourage_outside::remote::Remotes;
-use entourage_outside::tool::Toolbox;
-use entourage_outside::workspace::Workspace;
+use entourage_outside::sandbox::SandboxWish;
+use entourage_outside::tool::{ShellSettings, Toolbox};
+use entourage_outside::workspace::{Reach, Workspace};
 use entourage_runtime::{Parts, Runtime, RuntimeError};
 use entourage_store::Store;
 use std::collections::BTreeMap;
@@ -32,6 +36,8 @@ pub(crate) struct Equipment {
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
     pub(crate) remotes: Remotes,
+    /// Where the project's agents may have their folders.
+    pub(crate) reach: Reach,
 }
 
 impl Workbench {
@@ -44,7 +50,8 @@ impl Workbench {
             store: Arc::clone(&storage.store),
             models: Models::new(equipment.models),
             tools: equipment.tools,
-            workspace: Arc::new(workspace),
+            // The token and the keys in the data folder are nobody's business, be it a tool's.
+            workspace: Arc::new(workspace.without(&project.data).reaching(equipment.reach)),
             limits: equipment.limits,
             variables: equipment.variables,
             remotes: equipment.remotes,
@@ -75,6 +82,30 @@ impl Workbench {
         self.runtime.shutdown().await;
         self.storage.store.close().await;
     }
+}
+
+/// A project that nobody trusts keeps to its own folder.
+pub(crate) fn reach(invocation: &Invocation) -> Reach {
+    match invocation.settings.trust {
+        Trust::User => Reach::Anywhere,
+        Trust::Nobody => Reach::Project,
+    }
+}
+
+/// The tools of this process, with commands as the settings want them. Whoever switches their sandbox off is warned.
+pub(crate) fn tools(invocation: &Invocation) -> Toolbox {
+    let settings = &invocation.settings;
+    let shell = ShellSettings {
+        sandbox: settings.shell.sandbox(),
+        network: settings.shell.network,
+        ..ShellSettings::new(settings.limits.shell_bytes, environment::variable)
+    };
+    if shell.sandbox == SandboxWish::None {
+        let what = "commands of agents run without a sandbox: they may do whatever you may";
+        let hint = "remove `sandbox = \"none\"` from `[shell]`, and `ENTOURAGE_SHELL_SANDBOX` from the environment";
+        invocation.screen.report(&Report::warning("T002", what).hint(hint));
+    }
+    Toolbox::builtin().with_shell(shell)
 }
 
 /// Models that never answer. A command that only ends things must not pay for what its ending wakes up: such a

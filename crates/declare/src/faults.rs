@@ -45,3 +45,14 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     Some(format!("did you mean {}?", quoted(entourage_model::nearest(name, known)?)))
 }
+
+/// A hint at what to do about a name that nobody knows: the name that was meant, if it may be a slip of the finger; else
+/// the remedy, beside the nearest name.
+pub(crate) fn meant_or<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, remedy: &str) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match (entourage_model::meant(name, known.iter().copied()), entourage_model::nearest(name, known)) {
+        (Some(meant), _) => format!("did you mean {}?", quoted(meant)),
+        (None, Some(nearest)) => format!("{remedy}; the nearest name is {}", quoted(nearest)),
+        (None, None) => remedy.to_owned(),
+    }
+}

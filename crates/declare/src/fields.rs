@@ -24,8 +24,11 @@ impl<'a> Fields<'a> {
     /// The fields of `node`, which `path` names; none if it is not an object.
     pub(crate) fn of(node: &'a Node, path: &str, faults: &'a mut Faults) -> Option<Self> {
         let Tree::Object(entries) = &node.tree else {
-            let subject = if path.is_empty() { "a declaration".to_owned() } else { quoted(path) };
-            faults.push(node.spot, wrong(&subject, "an object", node));
+            if !is_reported(node) {
+                let report =
+                    if path.is_empty() { no_declaration(node) } else { wrong(&quoted(path), "an object", node) };
+                faults.push(node.spot, report);
+            }
             return None;
         };
         let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
@@ -153,12 +156,21 @@ impl<'a> Fields<'a> {
     pub(crate) fn object(&mut self, key: &'static str) -> Option<Map<String, Value>> {
         let node = self.node(key)?;
         let Tree::Object(entries) = &node.tree else { return self.wrong(key, "an object", node) };
+        self.refuse_code(key, node);
         Some(entries.iter().map(|(name, value)| (name.clone(), value.value())).collect())
     }
 
     /// The spot of a field; absent if the field is. It counts as asked for.
     pub(crate) fn spot(&mut self, key: &'static str) -> Option<Spot> {
         self.node(key).map(|node| node.spot)
+    }
+
+    /// Says that there is code in a value that is kept as it is, where code would be lost.
+    fn refuse_code(&mut self, key: &str, node: &Node) {
+        // The value itself is compared with what it must be.
+        if let Some((path, found)) = node.code_within().filter(|(path, _)| !path.is_empty()) {
+            self.wrong::<()>(&format!("{key}{path}"), "a plain value", found);
+        }
     }
 
     /// How people are told about one of these fields.
@@ -174,6 +186,9 @@ impl<'a> Fields<'a> {
 
     /// Says that a value is not what it must be.
     pub(crate) fn wrong<T>(&mut self, path: &str, expected: &str, node: &Node) -> Option<T> {
+        if is_reported(node) {
+            return None;
+        }
         self.faults.push(node.spot, wrong(&quoted(&format!("{}{path}", self.prefix)), expected, node));
         None
     }
@@ -200,6 +215,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn keep(&mut self, key: &'static str, shape: Shape) {
         let Some(node) = self.node(key) else { return };
         self.compare(key, shape, node);
+        self.refuse_code(key, node);
         self.keep_value(key, node.value());
     }
 
@@ -263,6 +279,17 @@ pub(crate) enum Shape {
     Texts,
     TextMap,
     Map,
+}
+
+fn no_declaration(node: &Node) -> Report {
+    let is_code = matches!(node.tree, Tree::Function);
+    let hint = if is_code { "export the definition itself, not a function that makes it" } else { "write an object" };
+    Report::error("D006", format!("a declaration must be an object, not {}", node.describe())).hint(hint)
+}
+
+/// What no declaration can hold is reported where it is read; that it is not what it should be is no news.
+fn is_reported(node: &Node) -> bool {
+    matches!(node.tree, Tree::Alien(_))
 }
 
 fn wrong(subject: &str, expected: &str, node: &Node) -> Report {

@@ -28,11 +28,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// How many definitions are evaluated at once: one that never ends holds up few others.
+/// How many definitions are evaluated at once, of all kinds together: one that never ends holds up few others.
 const AT_ONCE: usize = 8;
 
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Drafts {
-    let mut reader = Reader { files, memory, reports: Vec::new() };
+    let mut reader = Reader { files, memory, read: BTreeMap::new(), reports: Vec::new() };
+    let folders = [AgentDraft::FOLDER, PromptDraft::FOLDER, ToolDraft::FOLDER, ModelDraft::FOLDER, HookDraft::FOLDER];
+    let listed = folders.map(|folder| (folder, reader.list(folder)));
+    reader.read_all(&listed);
     Drafts {
         agents: reader.folder::<AgentDraft>(),
         prompts: reader.folder::<PromptDraft>(),
@@ -63,51 +66,53 @@ enum Named {
 struct Reader<'a> {
     files: &'a dyn Files,
     memory: &'a dyn Memory,
+    /// What was read of each folder, in the order of the files' names.
+    read: BTreeMap<&'static str, Vec<Definable>>,
     reports: Vec<Report>,
 }
 
+/// A file as it was read: its stem, its value, and what is wrong with it so far.
+struct Definable {
+    stem: String,
+    value: Option<(Node, Option<Arc<Program>>)>,
+    faults: Faults,
+}
+
 impl Reader<'_> {
-    /// In the order of their names.
-    fn folder<D: Definition + Send>(&mut self) -> Vec<Declared<D>> {
-        let names = self.files.list(D::FOLDER).unwrap_or_else(|fault| {
-            self.reports.push(files::unreadable(D::FOLDER, &fault));
+    fn list(&mut self, folder: &'static str) -> Vec<String> {
+        self.files.list(folder).unwrap_or_else(|fault| {
+            self.reports.push(files::unreadable(folder, &fault));
             Vec::new()
-        });
+        })
+    }
+
+    /// Reads the files of all folders side by side.
+    fn read_all(&mut self, folders: &[(&'static str, Vec<String>)]) {
+        let all: Vec<_> =
+            folders.iter().flat_map(|(folder, names)| names.iter().map(move |name| (*folder, name))).collect();
         let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         let work = || {
-            while let Some((place, name)) = names.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Some(declared) = stem(name).and_then(|stem| self.file(name, stem)) {
-                    found.lock().unwrap_or_else(PoisonError::into_inner).insert(place, declared);
+            while let Some((folder, name)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Some(read) = stem(name).and_then(|stem| self.file(folder, name, stem)) {
+                    found.lock().unwrap_or_else(PoisonError::into_inner).insert((*folder, name.as_str()), read);
                 }
             }
         };
         thread::scope(|scope| {
-            (0..AT_ONCE.min(names.len())).for_each(|_| drop(scope.spawn(work)));
+            (0..AT_ONCE.min(all.len())).for_each(|_| drop(scope.spawn(work)));
         });
-        found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+        for ((folder, _), read) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            self.read.entry(folder).or_default().push(read);
+        }
     }
 
     /// Absent: the file went away after the folder was listed.
-    fn file<D: Definition>(&self, name: &str, stem: &str) -> Option<Declared<D>> {
-        let path = format!("{}/{name}", D::FOLDER);
+    fn file(&self, folder: &str, name: &str, stem: &str) -> Option<Definable> {
+        let path = format!("{folder}/{name}");
         let mut faults = Faults::new(&path);
         let value = self.value(&path, &mut faults);
-        if value.is_none() && faults.reports.is_empty() {
-            return None;
-        }
-        let stem = |spot| At { value: Name::from(stem), spot };
-        let named = value.as_ref().and_then(|(node, code)| {
-            let mut fields = Fields::of(node, "", &mut faults)?;
-            let name = match D::NAMED {
-                Named::ByField(key) => fields.require_name(key),
-                Named::ByFile => Some(stem(node.spot)),
-            };
-            // Without a name the rest is still looked at, so that all faults are told at once.
-            let draft = D::read(fields, code.clone());
-            Some((name?, draft))
-        });
-        let (name, draft) = named.map_or((stem(Spot::START), None), |(name, draft)| (name, Some(draft)));
-        Some(Declared { name, faults, draft })
+        let is_there = value.is_some() || !faults.reports.is_empty();
+        is_there.then(|| Definable { stem: stem.to_owned(), value, faults })
     }
 
     fn value(&self, path: &str, faults: &mut Faults) -> Option<(Node, Option<Arc<Program>>)> {
@@ -121,6 +126,27 @@ impl Reader<'_> {
         });
         Some((parsed.ok()?, None))
     }
+
+    fn folder<D: Definition>(&mut self) -> Vec<Declared<D>> {
+        self.read.remove(D::FOLDER).unwrap_or_default().into_iter().map(declared).collect()
+    }
+}
+
+/// A definition of a kind, made of what its file holds.
+fn declared<D: Definition>(Definable { stem, value, mut faults }: Definable) -> Declared<D> {
+    let stem = |spot| At { value: Name::from(stem.as_str()), spot };
+    let named = value.as_ref().and_then(|(node, code)| {
+        let mut fields = Fields::of(node, "", &mut faults)?;
+        let name = match D::NAMED {
+            Named::ByField(key) => fields.require_name(key),
+            Named::ByFile => Some(stem(node.spot)),
+        };
+        // Without a name the rest is still looked at, so that all faults are told at once.
+        let draft = D::read(fields, code.clone());
+        Some((name?, draft))
+    });
+    let (name, draft) = named.map_or((stem(Spot::START), None), |(name, draft)| (name, Some(draft)));
+    Declared { name, faults, draft }
 }
 
 /// What a file's name begins with, if the file is a definition. Hidden files are none: editors and file systems leave

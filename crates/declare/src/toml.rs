@@ -183,7 +183,7 @@ mod tests {
                     collect(&format!("{path}.{key}"), item, spots);
                 }
             }
-            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function => {}
+            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::Alien(_) => {}
         }
     }
 

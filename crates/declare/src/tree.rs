@@ -1,18 +1,9 @@
 //! What a data format says, with the place of every value: the same for all formats.
 
+pub(crate) use entourage_script::Spot;
+
 use crate::faults::quoted;
 use serde_json::{Map, Number, Value};
-
-/// A place within a file. Both count from 1; a column is a character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-impl Spot {
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
-}
 
 /// Something that a declaration says, and where it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +27,8 @@ pub(crate) enum Tree {
     Text(String),
     /// Code, which only TypeScript can say.
     Function,
+    /// Nothing that data can be, which only TypeScript can say, and what it is instead. It was reported.
+    Alien(String),
     List(Vec<Node>),
     /// No key is there twice.
     Object(Vec<(String, Node)>),
@@ -54,7 +47,7 @@ impl Node {
             Tree::Text(text) => Some(text.clone()),
             Tree::Number(number) => Some(number.to_string()),
             Tree::Flag(flag) => Some(flag.to_string()),
-            Tree::Null | Tree::Function | Tree::List(_) | Tree::Object(_) => None,
+            Tree::Null | Tree::Function | Tree::Alien(_) | Tree::List(_) | Tree::Object(_) => None,
         }
     }
 
@@ -76,7 +69,7 @@ impl Node {
     /// The same without places.
     pub(crate) fn value(&self) -> Value {
         match &self.tree {
-            Tree::Null => Value::Null,
+            Tree::Null | Tree::Alien(_) => Value::Null,
             Tree::Flag(flag) => Value::Bool(*flag),
             Tree::Number(number) => Value::Number(number.clone()),
             Tree::Text(text) => Value::String(text.clone()),
@@ -88,6 +81,21 @@ impl Node {
         }
     }
 
+    /// The first part of it that is no data, as a path below it: code, among what is only kept.
+    pub(crate) fn code_within(&self) -> Option<(String, &Self)> {
+        match &self.tree {
+            Tree::Function => Some((String::new(), self)),
+            Tree::List(items) => items
+                .iter()
+                .enumerate()
+                .find_map(|(index, item)| item.code_within().map(|(path, found)| (format!("[{index}]{path}"), found))),
+            Tree::Object(entries) => entries
+                .iter()
+                .find_map(|(key, node)| node.code_within().map(|(path, found)| (format!(".{key}{path}"), found))),
+            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Alien(_) => None,
+        }
+    }
+
     /// What it is, for people who expected something else.
     pub(crate) fn describe(&self) -> String {
         match &self.tree {
@@ -96,6 +104,7 @@ impl Node {
             Tree::Number(number) => format!("`{number}`"),
             Tree::Text(text) => format!("the string {}", quoted(text)),
             Tree::Function => "a function".to_owned(),
+            Tree::Alien(what) => what.clone(),
             Tree::List(_) => "an array".to_owned(),
             Tree::Object(_) => "an object".to_owned(),
         }

@@ -2,7 +2,7 @@
 
 use crate::faults::{Faults, quoted};
 use crate::files::{self, Files};
-use crate::tree::{Node, Spot, Tree};
+use crate::tree::{Node, Tree};
 use entourage_model::{Place, Program, Report};
 use entourage_script::{Double, Evaluated, Fault, FaultKind, Found, Located, Memory, Sources};
 use std::io;
@@ -26,11 +26,13 @@ pub(crate) fn evaluate(
     let sources = Modules { files, entry: (path, text.as_bytes()) };
     match entourage_script::evaluate(path, &sources, memory) {
         Ok(Evaluated { value, doubles, program }) => {
-            for Double { key, line, column } in doubles {
+            for Double { key, spot } in doubles {
                 let what = format!("the key {} is in its object twice, and only the last counts", quoted(&key));
-                faults.push(Spot { line, column }, Report::warning(DOUBLE, what).hint("remove one of the two"));
+                faults.push(spot, Report::warning(DOUBLE, what).hint("remove one of the two"));
             }
-            Some((node(value), program))
+            let node = node(value);
+            report_aliens(&node, &mut String::new(), faults);
+            Some((node, program))
         }
         Err(fault) => {
             faults.reports.push(report(fault));
@@ -59,10 +61,33 @@ fn node(located: Located) -> Node {
         Found::Number(number) => Tree::Number(number),
         Found::Text(text) => Tree::Text(text),
         Found::Function => Tree::Function,
+        Found::Alien(what) => Tree::Alien(what),
         Found::List(items) => Tree::List(items.into_iter().map(node).collect()),
         Found::Object(entries) => Tree::Object(entries.into_iter().map(|(key, value)| (key, node(value))).collect()),
     };
-    Node { spot: Spot { line: located.line, column: located.column }, tree }
+    Node { spot: located.spot, tree }
+}
+
+/// Reports everything in a value that no declaration can hold. The rest is still looked at.
+fn report_aliens(node: &Node, path: &mut String, faults: &mut Faults) {
+    let mut within = |step: &str, inner: &Node, faults: &mut Faults| {
+        let length = path.len();
+        path.push_str(if length == 0 { step.trim_start_matches('.') } else { step });
+        report_aliens(inner, path, faults);
+        path.truncate(length);
+    };
+    match &node.tree {
+        Tree::List(items) => {
+            items.iter().enumerate().for_each(|(index, item)| within(&format!("[{index}]"), item, faults));
+        }
+        Tree::Object(entries) => entries.iter().for_each(|(key, inner)| within(&format!(".{key}"), inner, faults)),
+        Tree::Alien(what) => {
+            let what = format!("{} is {what}, which no declaration can hold", quoted(path));
+            let hint = "write a text, a number, `true`, `false`, `null`, an array or an object";
+            faults.push(node.spot, Report::error("D026", what).hint(hint));
+        }
+        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function => {}
+    }
 }
 
 fn report(fault: Fault) -> Report {
@@ -74,15 +99,37 @@ fn report(fault: Fault) -> Report {
             .hint("mend the text at the place shown"),
         FaultKind::Import => Report::error("D023", what)
             .hint("import modules of the project by a relative path, or one of those that come with entourage"),
-        FaultKind::Threw => Report::error("D024", format!("the definition threw: {what}"))
-            .hint("a definition is evaluated whenever it is read, and must not throw"),
+        FaultKind::Threw => {
+            let hint =
+                missing_global(&what).unwrap_or("a definition is evaluated whenever it is read, and must not throw");
+            Report::error("D024", format!("the definition threw: {what}")).hint(hint)
+        }
         FaultKind::Time => Report::error("D025", format!("the definition was not evaluated: {what}"))
             .hint("only say what is defined; work belongs into `execute` of a tool"),
         FaultKind::Memory => Report::error("D025", format!("the definition was not evaluated: {what}"))
             .hint("only say what is defined; data belongs into a file that a tool reads"),
-        FaultKind::Value => Report::error("D026", format!("the module gives no definition: {what}"))
-            .hint("write `export default` before the definition, and plain values within it"),
+        FaultKind::Value | FaultKind::Arguments => {
+            Report::error("D026", format!("the module gives no definition: {what}"))
+                .hint("write `export default` before the definition, and plain values within it")
+        }
     };
     // What lies nowhere in particular is about the whole file.
     report.at(Place::at(file, line.unwrap_or(1), column.unwrap_or(1)))
+}
+
+/// What to do instead, where a definition reaches for what only Node has.
+fn missing_global(what: &str) -> Option<&'static str> {
+    let name = what.strip_prefix("ReferenceError: ")?.strip_suffix(" is not defined")?;
+    Some(match name {
+        "module" | "exports" => "write `export default` before the definition: definitions are modules",
+        "process" => "declare a variable, and read it by `env` in the prompt or by `state.env` in a tool",
+        "__dirname" | "__filename" | "Buffer" => {
+            "definitions are evaluated without Node; a tool has files by `state.readFile`"
+        }
+        "defineAgent" | "definePrompt" | "defineTool" | "defineModel" | "defineHook" => {
+            "import it from `@standardagents/spec`"
+        }
+        "z" => "write `import { z } from 'zod'`",
+        _ => return None,
+    })
 }

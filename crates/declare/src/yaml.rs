@@ -85,7 +85,7 @@ impl Size {
                 let size = Self::of(item);
                 sum.with(Self { bytes: size.bytes + key.len(), ..size })
             }),
-            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Function => one,
+            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Function | Tree::Alien(_) => one,
         }
     }
 
@@ -291,7 +291,9 @@ impl Entries {
                     self.merged.extend(entries);
                 }
             }
-            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function => return Err(refused()),
+            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::Alien(_) => {
+                return Err(refused());
+            }
         }
         Ok(())
     }

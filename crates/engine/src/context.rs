@@ -26,6 +26,7 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         reasoning: prompt.reasoning.clone(),
         sampling: prompt.sampling,
         remote: remote_task(world, state).map(Box::new),
+        provider_options: prompt.provider_options.clone(),
     })
 }
 

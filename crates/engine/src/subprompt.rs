@@ -73,6 +73,7 @@ pub fn request(
         parallel_tool_calls: prompt.parallel_tool_calls,
         reasoning: prompt.reasoning.clone(),
         sampling: prompt.sampling,
+        provider_options: prompt.provider_options.clone(),
         remote: None,
     })
 }

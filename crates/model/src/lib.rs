@@ -16,6 +16,7 @@ mod nearest;
 mod program;
 mod report;
 mod request;
+mod root;
 mod run;
 mod secret;
 mod task;

@@ -3,6 +3,7 @@
 use crate::{
     Message, ModelRef, Name, Reasoning, Remote, Role, Sampling, Side, ThreadId, ToolCall, ToolChoice, ToolSpec, Usage,
 };
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// One model call. Messages are shared with the thread's state, never copied.
@@ -20,6 +21,8 @@ pub struct ModelRequest {
     pub parallel_tool_calls: Option<bool>,
     pub reasoning: Option<Reasoning>,
     pub sampling: Sampling,
+    /// What the first of the models is told beyond all this, by its provider's own names.
+    pub provider_options: Map<String, Value>,
     /// Where another server does the work, in place of any model.
     pub remote: Option<Box<RemoteTask>>,
 }
@@ -36,6 +39,14 @@ pub struct RemoteTask {
     pub parent: Option<ThreadId>,
     pub user_id: Option<String>,
     pub input: String,
+}
+
+impl ModelRequest {
+    /// The options that are meant for this model: those of the first, and of none that answers in its place.
+    pub fn options_for(&self, model: &str) -> Option<&Map<String, Value>> {
+        let is_first = self.models.first().is_some_and(|first| first.model() == model);
+        Some(&self.provider_options).filter(|options| is_first && !options.is_empty())
+    }
 }
 
 /// One line of the context.

@@ -4,5 +4,7 @@
 
 pub mod model;
 pub mod remote;
+pub mod sandbox;
 pub mod tool;
 pub mod workspace;
+pub mod workspaces;

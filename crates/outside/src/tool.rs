@@ -4,26 +4,33 @@
 
 mod alias;
 mod arguments;
+mod attendant;
 mod background;
 mod cut;
+mod edit_file;
+mod file_tool;
 mod find_files;
 mod grep_files;
 mod list_files;
 mod read_file;
-mod reading;
 mod script;
+mod shell;
 mod toolbox;
+mod write_file;
 
-pub use entourage_script::Door;
+pub use attendant::{Attendant, Stream};
+pub use entourage_script::{Door, Heard, Occasion};
 pub use script::{Enclosure, Given, ScriptCall, Scripts};
+pub use shell::{Shell, ShellSettings};
 pub use toolbox::{Caller, Toolbox};
 
 use crate::workspace::{PathFault, Workspace};
 use async_trait::async_trait;
-use entourage_model::{CallId, ThreadId, ToolSpec, ToolStatus};
+use entourage_model::{CallId, Fact, ThreadId, ToolSpec, ToolStatus};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[async_trait]
 pub trait Tool: Send + Sync + Debug {
@@ -46,6 +53,9 @@ pub struct Call {
     pub workspace: Arc<Workspace>,
     /// A tool that gives more is cut; one that knows better where to cut does it itself.
     pub output_bytes_max: usize,
+    /// When it is over, the call is stopped. A tool that can tell what it has by then stops by itself.
+    pub time_max: Duration,
+    pub attendant: Option<Arc<dyn Attendant>>,
 }
 
 /// What a call came to, as the model reads it.
@@ -53,15 +63,26 @@ pub struct Call {
 pub struct Output {
     pub status: ToolStatus,
     pub text: String,
+    /// What the call did, as we saw it; nothing of it comes from the model.
+    pub facts: Vec<Fact>,
 }
 
 impl Output {
     pub fn success(text: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Success, text: text.into() }
+        Self { status: ToolStatus::Success, text: text.into(), facts: Vec::new() }
     }
 
     pub fn error(text: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Error, text: text.into() }
+        Self { status: ToolStatus::Error, text: text.into(), facts: Vec::new() }
+    }
+
+    /// The same with what a call that succeeded did; a call that failed did nothing.
+    #[must_use]
+    pub(crate) fn having(mut self, fact: Option<Fact>) -> Self {
+        if self.status == ToolStatus::Success {
+            self.facts.extend(fact);
+        }
+        self
     }
 }
 

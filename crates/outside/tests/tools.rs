@@ -8,7 +8,7 @@
 
 use async_trait::async_trait;
 use entourage_model::{CallId, EffectClass, Ids, Name, Timestamp, ToolSpec, ToolStatus};
-use entourage_outside::tool::{Call, Caller, Output, Tool, Toolbox};
+use entourage_outside::tool::{Call, Caller, Output, ShellSettings, Tool, Toolbox};
 use entourage_outside::workspace::Workspace;
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 use serde_json::json;
@@ -40,6 +40,7 @@ impl Fixture {
             key: "the key".to_owned(),
             workspace: Arc::new(Workspace::open(&root).unwrap()),
             output_bytes_max: OUTPUT_BYTES_MAX,
+            attendant: None,
         };
         Self { around, toolbox: Toolbox::builtin(), caller }
     }
@@ -84,7 +85,8 @@ impl Fixture {
     /// Calls the tool and compares the whole answer.
     async fn check(&self, tool: &str, arguments: serde_json::Value, expected: Output) {
         let arguments = arguments.to_string();
-        assert_eq!(self.call(tool, &arguments).await, expected, "{tool} {arguments}");
+        let found = self.call(tool, &arguments).await;
+        assert_eq!((found.status, found.text), (expected.status, expected.text), "{tool} {arguments}");
     }
 }
 
@@ -417,13 +419,15 @@ fn the_names_of_other_harnesses_lead_to_registered_tools() {
         ("list_files", &["list_files", "ls", "LS", "list"]),
         ("find_files", &["find_files", "glob", "Glob", "find"]),
         ("grep_files", &["grep_files", "grep", "Grep", "search"]),
+        ("write_file", &["write_file", "write", "Write", "create_file"]),
+        ("edit_file", &["edit_file", "edit", "Edit", "str_replace"]),
     ] {
         for name in theirs {
             assert_eq!(toolbox.canonical(name).map(Name::as_str), Some(ours), "{name}");
             assert_eq!(toolbox.spec(name).unwrap().name.as_str(), ours);
         }
     }
-    for absent in ["write", "Edit", "bash", "shell", "READ", ""] {
+    for absent in ["bash", "shell", "READ", ""] {
         assert_eq!(toolbox.canonical(absent), None, "{absent}");
     }
     toolbox.insert(Arc::new(Dummy::new("shell", json!({}), Behaviour::Say(1))));
@@ -433,11 +437,21 @@ fn the_names_of_other_harnesses_lead_to_registered_tools() {
 }
 
 #[test]
-fn the_specs_are_sorted_and_only_read() {
-    let toolbox = Toolbox::builtin();
-    let names: Vec<&str> = toolbox.specs().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["find_files", "grep_files", "list_files", "read_file"]);
-    assert!(toolbox.specs().all(|spec| spec.class == EffectClass::Pure && spec.parameters["type"] == "object"));
+fn the_specs_are_sorted_and_say_what_may_be_repeated() {
+    use EffectClass::{AtMostOnce, Idempotent, Pure};
+    let toolbox = Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None));
+    let found: Vec<_> = toolbox.specs().map(|spec| (spec.name.as_str(), spec.class)).collect();
+    let expected = [
+        ("edit_file", AtMostOnce),
+        ("find_files", Pure),
+        ("grep_files", Pure),
+        ("list_files", Pure),
+        ("read_file", Pure),
+        ("shell", AtMostOnce),
+        ("write_file", Idempotent),
+    ];
+    assert_eq!(found, expected);
+    assert!(toolbox.specs().all(|spec| spec.parameters["type"] == "object"));
 }
 
 #[tokio::test]

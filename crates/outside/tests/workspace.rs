@@ -78,7 +78,9 @@ fn name(fault: &PathFault) -> &'static str {
         PathFault::NotAFolder { .. } => "NotAFolder",
         PathFault::TooLarge { .. } => "TooLarge",
         PathFault::NotText { .. } => "NotText",
+        PathFault::Closed { .. } => "Closed",
         PathFault::Io { .. } => "Io",
+        PathFault::Unwritable { .. } => "Unwritable",
     }
 }
 
@@ -93,6 +95,8 @@ fn promptly<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 fn a_path_is_read_beneath_the_root_or_refused() {
     let fixture = Fixture::new();
     let absolute = fixture.root().join("a.txt");
+    let beside = fixture.around.path().join("ws-evil/secret.txt");
+    let up = fixture.root().join("../secret.txt");
     let overlong = "a/".repeat(3000);
     for (path, expected) in [
         ("a.txt", INSIDE),
@@ -119,7 +123,9 @@ fn a_path_is_read_beneath_the_root_or_refused() {
         ("/etc/passwd", "Outside"),
         ("//etc/passwd", "Outside"),
         ("/proc/self/root/etc/passwd", "Outside"),
-        (absolute.to_str().unwrap(), "Outside"),
+        (absolute.to_str().unwrap(), INSIDE),
+        (beside.to_str().unwrap(), "Outside"),
+        (up.to_str().unwrap(), "Outside"),
         ("link-absolute", "Outside"),
         ("link-out", "Outside"),
         ("link-up/secret.txt", "Outside"),
@@ -133,6 +139,28 @@ fn a_path_is_read_beneath_the_root_or_refused() {
     ] {
         assert_eq!(read(&fixture.workspace, path), expected, "{path:?}");
     }
+}
+
+/// Whatever leads there: a name, a detour, a link, an absolute path.
+#[test]
+fn the_programs_own_folder_is_closed() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    fs::create_dir(root.join(".own")).unwrap();
+    fs::write(root.join(".own/token"), SECRET).unwrap();
+    symlink(".own", root.join("own-link")).unwrap();
+    symlink(".own/token", root.join("token-link")).unwrap();
+    let absolute = root.join(".own/token");
+    let workspace = Workspace::open(&root).unwrap().without(&root.join(".own"));
+    for path in [".own/token", "sub/../.own/token", "own-link/token", "token-link", absolute.to_str().unwrap()] {
+        assert_eq!(read(&workspace, path), "Closed", "{path}");
+    }
+    assert_eq!(read(&workspace, "a.txt"), INSIDE);
+    // A folder that comes later is closed as well.
+    let workspace = Workspace::open(&root).unwrap().without(&root.join(".later"));
+    fs::create_dir(root.join(".later")).unwrap();
+    fs::write(root.join(".later/token"), SECRET).unwrap();
+    assert_eq!(read(&workspace, ".later/token"), "Closed");
 }
 
 #[test]

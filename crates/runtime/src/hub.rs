@@ -1,6 +1,7 @@
 //! Who is told when something became durable, or is just happening.
 
-use entourage_model::{Event, ThreadId, ThreadStatus};
+use entourage_model::{CallId, Event, ThreadId, ThreadStatus};
+use entourage_outside::tool::Stream;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +18,8 @@ pub enum Notice {
     Status { thread: ThreadId, status: ThreadStatus },
     /// A piece of an answer that is still coming. Never stored.
     Delta { thread: ThreadId, text: Arc<str> },
+    /// A piece of what a tool writes while it runs. Never stored.
+    Output { thread: ThreadId, call: CallId, stream: Stream, text: Arc<str> },
     /// A model is being asked again.
     Retrying { thread: ThreadId, attempt: u32, why: Arc<str> },
     /// Notices were lost: read the store.

@@ -19,8 +19,10 @@ mod team;
 mod vault;
 mod wait;
 
+pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
+pub use perform::Aftermath;
 pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};
 pub use spawn::{Created, NewRoot, Order, Outgoing, Sent};

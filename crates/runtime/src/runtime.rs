@@ -14,6 +14,7 @@ use entourage_outside::model::Models;
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::{PathFault, Workspace};
+use entourage_outside::workspaces::Workspaces;
 use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,10 +24,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// What a folder that defines an agent has its prompt in, and how long that may be.
-const DEFINITION_FILE: &str = "AGENTS.md";
-const DEFINITION_BYTES_MAX: u64 = 8 << 20;
 
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
 const GRACE: Duration = Duration::from_secs(8);
@@ -74,6 +71,7 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     pub models: Models,
     pub tools: Toolbox,
+    /// The project's folder.
     pub workspace: Arc<Workspace>,
     pub limits: Limits,
     /// What holds for every thread, and for every thread of a user.
@@ -102,7 +100,7 @@ pub(crate) struct Inner {
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
     pub(crate) scripts: Scripts,
-    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) workspaces: Workspaces,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
     pub(crate) remotes: Arc<Remotes>,
@@ -140,7 +138,7 @@ impl Runtime {
             tools: parts.tools,
             specs,
             scripts: Scripts::default(),
-            workspace: parts.workspace,
+            workspaces: Workspaces::new(parts.workspace),
             limits: parts.limits,
             variables: parts.variables,
             remotes: Arc::new(parts.remotes),
@@ -238,10 +236,10 @@ impl Inner {
         if folders.is_empty() {
             return BTreeMap::new();
         }
-        let workspace = Arc::clone(&self.workspace);
+        let workspaces = self.workspaces.clone();
         let read = move |folder: String| {
-            let text = match workspace.read_text(&format!("{folder}/{DEFINITION_FILE}"), DEFINITION_BYTES_MAX) {
-                Ok(text) => text,
+            let text = match workspaces.definition(&folder) {
+                Ok(text) => text.unwrap_or_default(),
                 Err(PathFault::NotFound { .. }) => String::new(),
                 Err(fault) => {
                     tracing::warn!(%folder, %fault, "the folder gives no prompt");

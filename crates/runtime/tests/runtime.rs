@@ -14,6 +14,8 @@ mod dex_files;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/hooks.rs"]
+mod hooks;
 #[path = "runtime/script_ends.rs"]
 mod script_ends;
 #[path = "runtime/script_faults.rs"]

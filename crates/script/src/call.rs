@@ -3,6 +3,7 @@
 //! The script runs on a thread of its own and never waits for anything but its mail; this future does what it wishes
 //! for: it asks the door, lets timers run, and sends the answers. Nothing is shared but the two channels and a flag.
 
+mod desk;
 mod script;
 
 use crate::fault::{Fault, FaultKind};
@@ -33,16 +34,35 @@ pub trait Door: Send + Sync + 'static {
     async fn ask(&self, method: &str, arguments: Value) -> Result<Value, String>;
 }
 
-/// Calls the function `property` of a program's default export with its state and, unless the definition takes none
-/// (its `args` is null), the arguments. Gives its result as JSON would hold it: `Null` for `undefined`, without
-/// functions.
+/// What a function is given behind its state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// The arguments of a tool, which its own schema has to take first. A definition whose `args` is null gets none.
+    Arguments {
+        value: Value,
+        /// What the JSON Schema that models are shown has against them. It counts only where the definition has no
+        /// schema that parses: one that does may take more than JSON Schema can say, and decides alone.
+        misfit: Option<String>,
+    },
+    /// These values, as they are.
+    Payload(Vec<Value>),
+}
+
+impl From<Value> for Given {
+    fn from(value: Value) -> Self {
+        Self::Arguments { value, misfit: None }
+    }
+}
+
+/// Calls the function `property` of a program's default export with its state and what it is given. Gives its result
+/// as JSON would hold it: `Null` for `undefined`, without functions.
 ///
-/// What the function asked for without waiting is waited for. Dropping the future ends the script soon, whatever it is
-/// doing.
+/// What the function asked for without waiting is waited for. A promise that is rejected without anybody listening
+/// fails the call. Dropping the future ends the script soon, whatever it is doing.
 pub async fn call(
     program: &Program,
     property: &str,
-    arguments: Value,
+    given: impl Into<Given>,
     door: Arc<dyn Door>,
     limits: Limits,
 ) -> Result<Value, Fault> {
@@ -51,7 +71,7 @@ pub async fn call(
     let script = Script {
         program: program.clone(),
         property: property.to_owned(),
-        arguments,
+        given: given.into(),
         facts: door.facts(),
         limits,
         wish,

@@ -15,7 +15,7 @@ use crate::sources::{Memory, Sources};
 use crate::thrown;
 use crate::value;
 use crate::worker::Worker;
-use entourage_model::Program;
+use entourage_model::{Digest, Program};
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
@@ -35,15 +35,27 @@ pub struct Evaluated {
 
 /// Evaluates the module at `path`, a path relative to the project, within `Limits::DEFINITION`.
 ///
-/// What `memory` knows of it is taken from there, as long as every file that it was made of is still the same. Faults are
-/// not kept.
+/// What `memory` knows of it is taken from there, as long as every file that it was made of is still the same.
 pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Result<Evaluated, Fault> {
-    if let Some(evaluated) = remembered::recall(path, sources, memory) {
+    let entry = sources.read(path).ok().map(|bytes| remembered::key(path, &Digest::of(&bytes)));
+    if let Some(fault) = entry.as_ref().and_then(|key| memory.recall_fault(key)) {
+        return Err(fault);
+    }
+    if let Some(evaluated) = entry.as_ref().and_then(|key| remembered::recall(key, path, sources, memory)) {
         return Ok(evaluated);
     }
-    let (evaluated, seen) = run(path, sources, Limits::DEFINITION)?;
-    remembered::keep(path, &evaluated, seen, memory);
-    Ok(evaluated)
+    match run(path, sources, Limits::DEFINITION) {
+        Ok((evaluated, seen)) => {
+            remembered::keep(path, &evaluated, seen, memory);
+            Ok(evaluated)
+        }
+        Err(fault) => {
+            if let Some(key) = &entry {
+                memory.keep_fault(key, &fault);
+            }
+            Err(fault)
+        }
+    }
 }
 
 /// What the thread wants of the caller.

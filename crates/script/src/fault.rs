@@ -1,5 +1,6 @@
 //! Why a script gave no value, and where.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One reason, placed in the TypeScript that the author wrote, in whichever module it lies.
@@ -33,18 +34,20 @@ pub enum FaultKind {
     Memory,
     /// It ran, but what it gave is not a value that can be used.
     Value,
+    /// What a tool was called with does not fit its schema. The tool did not run.
+    Arguments,
 }
 
 /// A spot in a file: line and column from 1, the column in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    pub(crate) line: u32,
-    pub(crate) column: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    pub line: u32,
+    pub column: u32,
 }
 
 impl Spot {
     /// Where a file begins.
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
+    pub const START: Self = Self { line: 1, column: 1 };
 }
 
 impl Fault {

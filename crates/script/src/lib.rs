@@ -10,6 +10,7 @@ mod located;
 mod sources;
 
 mod lines;
+mod marks;
 mod nesting;
 mod outline;
 mod places;
@@ -26,12 +27,14 @@ mod worker;
 
 mod call;
 mod evaluate;
+mod hook;
 mod remembered;
 
-pub use call::{Door, call};
+pub use call::{Door, Given, call};
 pub use evaluate::{Evaluated, evaluate};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, Spot};
+pub use hook::{Heard, Occasion, run_hook};
 pub use limits::Limits;
 pub use located::{Found, Located};
 pub use outline::Double;
-pub use sources::{Memory, NoMemory, Sources};
+pub use sources::{Memory, NoMemory, OneReading, Sources};

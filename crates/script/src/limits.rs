@@ -14,6 +14,9 @@ pub struct Limits {
 impl Limits {
     /// What a definition gets.
     pub const DEFINITION: Self = Self { bytes: 64 << 20, time: Duration::from_secs(5) };
+
+    /// What a hook gets.
+    pub const HOOK: Self = Self { bytes: 64 << 20, time: Duration::from_secs(30) };
 }
 
 /// A source file.
@@ -50,6 +53,8 @@ pub(crate) const LEFT_BEHIND_MAX: usize = 16;
 /// Levels of a source, by the bound that is found before it is parsed. A level costs the parser, and what comes after
 /// it, less than 2,400 bytes of `STACK_BYTES`, measured without optimisation.
 pub(crate) const NESTING_MAX: usize = 4000;
+/// Groups and classes inside each other in a regular expression that the parser looks into.
+pub(crate) const PATTERN_NESTING_MAX: usize = 250;
 /// Bytes to parse, each counted as often as the parser may have to try it.
 pub(crate) const WORK_MAX: u64 = 32 << 20;
 /// Lines that may begin with a division or with a regular expression.

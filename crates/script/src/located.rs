@@ -1,12 +1,11 @@
 //! A value together with the places at which its parts were written.
 
+use crate::fault::Spot;
+
 /// A value and where it lies in the TypeScript that gave it. A field's value lies where its key does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
-    /// From 1.
-    pub line: u32,
-    /// From 1, in characters.
-    pub column: u32,
+    pub spot: Spot,
     pub found: Found,
 }
 
@@ -22,4 +21,6 @@ pub enum Found {
     Object(Vec<(String, Located)>),
     /// Callable, and not to be carried out of the script.
     Function,
+    /// Nothing that data can be, such as `NaN` or a symbol. What it is instead, for people: a noun without a full stop.
+    Alien(String),
 }

@@ -18,10 +18,12 @@
 //! - An object with a method `[Symbol.for('entourage.schema')]` is exported as what that method returns: plain JSON.
 //! - A function (or object) with a property `[Symbol.for('entourage.value')]` is exported as the value of that property.
 //!   Providers of Standard Agents are such functions: `provider: openai` reads as `"openai"`.
-//! - `entourage:state` exports `makeState(facts, ask)`, where `ask(method, arguments)` returns a promise of plain JSON,
-//!   and `prepareArguments(definition, arguments)`, which applies the schema of a tool's `args` (defaults, transforms,
-//!   coercions) and throws an `Error` that lists the faults as `[path] message`. `call` awaits it before `execute`. It
-//!   also exports `settled(state)`, which `call` awaits after `execute`: tools may queue work without waiting for it.
+//! - `globalThis.__entourage_mark__(value)` gives back its value and remembers where it was called, for the places of
+//!   faults: `marks` puts it around what needs it, and `[Symbol.for('entourage.where')](value)` gives that stack.
+//! - `entourage:state` exports `makeState(facts, ask, askNow)`, where `ask(method, arguments)` returns a promise of plain
+//!   JSON and `askNow` waits for it, and `prepareArguments(definition, arguments, misfit)`, which applies the schema of a
+//!   tool's `args` (defaults, transforms, coercions) and throws an `Error` that lists the faults as `[path] message`.
+//!   `call` awaits it before `execute`.
 
 /// The source of a module that a definition may import, or of an internal one; `None` if it is not ours.
 pub(crate) fn source(name: &str) -> Option<&'static str> {

@@ -26,10 +26,7 @@ pub(crate) struct Outline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Double {
     pub key: String,
-    /// From 1.
-    pub line: u32,
-    /// From 1, in characters.
-    pub column: u32,
+    pub spot: Spot,
 }
 
 enum Node {
@@ -202,8 +199,7 @@ impl<'a> Draft<'a> {
                 continue;
             };
             if !seen.insert(key.clone()) {
-                let Spot { line, column } = self.spot(property.span);
-                self.doubles.push(Double { key: key.into_owned(), line, column });
+                self.doubles.push(Double { key: key.into_owned(), spot: self.spot(property.span) });
             }
         }
     }

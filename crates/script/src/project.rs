@@ -22,6 +22,20 @@ pub(crate) struct Project {
     seen: Seen,
 }
 
+/// Why an import leads to nothing.
+enum Stop {
+    /// There is no room for it: the import itself is one too many.
+    Full(String),
+    /// What it leads to has a fault of its own, at its own place.
+    Broken(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Broken(fault)
+    }
+}
+
 struct Module {
     javascript: Arc<str>,
     imports: Vec<Import>,
@@ -120,7 +134,7 @@ impl Project {
     }
 
     /// Reads the first of some paths that exists.
-    fn find(&mut self, candidates: &[String]) -> Result<Option<String>, Fault> {
+    fn find(&mut self, candidates: &[String]) -> Result<Option<String>, Stop> {
         for path in candidates {
             if self.modules.contains_key(path) {
                 return Ok(Some(path.clone()));
@@ -130,12 +144,12 @@ impl Project {
             }
             if self.seen.len() == PATHS_MAX {
                 let what = format!("more than {PATHS_MAX} paths were looked at for one definition");
-                return Err(Fault::new(FaultKind::Import, path, what));
+                return Err(Stop::Full(what));
             }
             let Some(text) = self.text(path)? else { continue };
             if self.modules.len() == MODULES_MAX {
                 let what = format!("more than {MODULES_MAX} modules of the project belong to one definition");
-                return Err(Fault::new(FaultKind::Import, path, what));
+                return Err(Stop::Full(what));
             }
             if path.ends_with(".json") {
                 self.add_data(path, &text)?;
@@ -165,9 +179,9 @@ impl Supply for Project {
             Target::Ours => return Ok(specifier.to_owned()),
             Target::Project(candidates) => candidates,
         };
-        let found = self.find(&candidates).map_err(|fault| match fault.kind {
-            FaultKind::Import => refuse(fault.what),
-            _ => fault,
+        let found = self.find(&candidates).map_err(|stop| match stop {
+            Stop::Full(what) => refuse(what),
+            Stop::Broken(fault) => fault,
         })?;
         let Some(path) = found else {
             let tried: Vec<_> = candidates.iter().map(|path| format!("`{path}`")).collect();

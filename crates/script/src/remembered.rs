@@ -5,6 +5,7 @@
 //! nobody knows them before.
 
 use crate::evaluate::Evaluated;
+use crate::fault::Spot;
 use crate::limits::VALUE_DEPTH_MAX;
 use crate::located::{Found, Located};
 use crate::modules;
@@ -17,15 +18,14 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Changes with the stored form, and with anything that makes another value of the same files.
-const FORM: &str = concat!("entourage definition 2, ", env!("CARGO_PKG_VERSION"));
+const FORM: &str = concat!("entourage definition 3, ", env!("CARGO_PKG_VERSION"));
 
 /// Every path that was looked at, with what lay there.
 pub(crate) type Seen = BTreeMap<String, Option<Digest>>;
 
-/// What was kept of the definition at `path`, if all that it was made of is still the same.
-pub(crate) fn recall(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Option<Evaluated> {
-    let entry = Digest::of(&sources.read(path).ok()?);
-    let bytes = memory.recall(&key(path, &entry))?;
+/// What was kept under the key of the definition at `path`, if all that it was made of is still the same.
+pub(crate) fn recall(key: &Digest, path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Option<Evaluated> {
+    let bytes = memory.recall(key)?;
     let record: Record = serde_json::from_slice(&bytes).ok()?;
     let same = |(path, expected): (&String, &Option<Digest>)| match sources.read(path) {
         Ok(bytes) => *expected == Some(Digest::of(&bytes)),
@@ -52,7 +52,8 @@ pub(crate) fn keep(path: &str, evaluated: &Evaluated, seen: Seen, memory: &dyn M
     }
 }
 
-fn key(path: &str, entry: &Digest) -> Digest {
+/// What a definition is kept under: its path, its text, and the modules that come with the program.
+pub(crate) fn key(path: &str, entry: &Digest) -> Digest {
     static OURS: OnceLock<Digest> = OnceLock::new();
     let ours = OURS.get_or_init(|| {
         let mut all = String::from(FORM);
@@ -73,9 +74,9 @@ struct Record {
     program: Program,
 }
 
-/// Line, column, and what is there.
+/// Where it lies, and what is there.
 #[derive(Serialize, Deserialize)]
-struct Part(u32, u32, Kind);
+struct Part(Spot, Kind);
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -89,6 +90,7 @@ enum Kind {
     /// The following parts are its members.
     Object(Vec<String>),
     Function,
+    Alien(String),
 }
 
 fn disassemble(value: &Located, parts: &mut Vec<Part>) {
@@ -100,12 +102,13 @@ fn disassemble(value: &Located, parts: &mut Vec<Part>) {
         Found::List(items) => Kind::List(items.len()),
         Found::Object(members) => Kind::Object(members.iter().map(|(name, _)| name.clone()).collect()),
         Found::Function => Kind::Function,
+        Found::Alien(what) => Kind::Alien(what.clone()),
     };
-    parts.push(Part(value.line, value.column, kind));
+    parts.push(Part(value.spot, kind));
     match &value.found {
         Found::List(items) => items.iter().for_each(|item| disassemble(item, parts)),
         Found::Object(members) => members.iter().for_each(|(_, member)| disassemble(member, parts)),
-        Found::Null | Found::Flag(_) | Found::Number(_) | Found::Text(_) | Found::Function => {}
+        Found::Null | Found::Flag(_) | Found::Number(_) | Found::Text(_) | Found::Function | Found::Alien(_) => {}
     }
 }
 
@@ -114,7 +117,7 @@ fn assemble(parts: &mut std::vec::IntoIter<Part>, depth: usize) -> Option<Locate
     if depth > VALUE_DEPTH_MAX {
         return None;
     }
-    let Part(line, column, kind) = parts.next()?;
+    let Part(spot, kind) = parts.next()?;
     let found = match kind {
         Kind::Null => Found::Null,
         Kind::Flag(flag) => Found::Flag(flag),
@@ -126,6 +129,7 @@ fn assemble(parts: &mut std::vec::IntoIter<Part>, depth: usize) -> Option<Locate
             Found::Object(members.collect::<Option<_>>()?)
         }
         Kind::Function => Found::Function,
+        Kind::Alien(what) => Found::Alien(what),
     };
-    Some(Located { line, column, found })
+    Some(Located { spot, found })
 }

@@ -81,6 +81,11 @@ impl Sandbox {
         }
     }
 
+    /// Tells of every promise that is rejected without anybody listening, and of those that somebody listens to later.
+    pub(crate) fn on_rejection(&self, tell: impl for<'js> Fn(Ctx<'js>, Value<'js>, Value<'js>, bool) + Send + 'static) {
+        self.context.runtime().set_host_promise_rejection_tracker(Some(Box::new(tell)));
+    }
+
     /// Runs something in the engine.
     pub(crate) fn run<T>(&self, run: impl FnOnce(&Ctx<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         self.context.with(|ctx| run(&ctx))
@@ -110,7 +115,7 @@ impl Scene {
         self.settle(ctx, &promise)?;
         let exports = module.namespace().map_err(fault)?;
         if !exports.contains_key("default").map_err(fault)? {
-            return Err(Fault::new(FaultKind::Value, &self.entry, "has no default export"));
+            return Err(Fault::new(FaultKind::Value, &self.entry, "there is no default export"));
         }
         let value: Value<'js> = exports.get("default").map_err(fault)?;
         match value.try_into_promise() {
@@ -202,7 +207,15 @@ impl Resolver for Host {
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
         let resolved = self.library.borrow_mut().supply.resolve(base, name);
-        resolved.map_err(|fault| self.refuse(ctx, fault))
+        resolved.map_err(|fault| {
+            let is_unplaced = fault.line.is_none() && fault.kind == FaultKind::Import;
+            let spot = || thrown::import_spot(ctx, &*self.library.borrow().supply, base, name);
+            let fault = match is_unplaced.then(spot).flatten() {
+                Some(spot) => fault.at(spot),
+                None => fault,
+            };
+            self.refuse(ctx, fault)
+        })
     }
 }
 

@@ -1,7 +1,11 @@
 //! What an evaluation reads, and what it remembers: both belong to the caller.
 
+use crate::fault::Fault;
 use entourage_model::Digest;
+use std::collections::HashMap;
+use std::fmt;
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The files of a project.
 pub trait Sources {
@@ -16,6 +20,55 @@ pub trait Memory: Sync {
     fn recall(&self, key: &Digest) -> Option<Vec<u8>>;
     /// Keeps bytes under a key, in place of what was there. It may fail in silence.
     fn keep(&self, key: &Digest, bytes: &[u8]);
+
+    /// Why a definition could not be evaluated a moment ago. What lasts longer than one reading of a project should
+    /// forget it: another file may have changed, and a limit may have been reached because the machine was busy.
+    fn recall_fault(&self, _key: &Digest) -> Option<Fault> {
+        None
+    }
+
+    /// Keeps a fault under a key.
+    fn keep_fault(&self, _key: &Digest, _fault: &Fault) {}
+}
+
+/// A memory for as long as a project is being read: it keeps faults too, so that nothing is evaluated twice in vain.
+pub struct OneReading<'a> {
+    lasting: &'a dyn Memory,
+    faults: Mutex<HashMap<Digest, Fault>>,
+}
+
+impl<'a> OneReading<'a> {
+    pub fn new(lasting: &'a dyn Memory) -> Self {
+        Self { lasting, faults: Mutex::default() }
+    }
+
+    fn faults(&self) -> MutexGuard<'_, HashMap<Digest, Fault>> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for OneReading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OneReading").field("faults", &self.faults).finish_non_exhaustive()
+    }
+}
+
+impl Memory for OneReading<'_> {
+    fn recall(&self, key: &Digest) -> Option<Vec<u8>> {
+        self.lasting.recall(key)
+    }
+
+    fn keep(&self, key: &Digest, bytes: &[u8]) {
+        self.lasting.keep(key, bytes);
+    }
+
+    fn recall_fault(&self, key: &Digest) -> Option<Fault> {
+        self.faults().get(key).cloned()
+    }
+
+    fn keep_fault(&self, key: &Digest, fault: &Fault) {
+        self.faults().insert(*key, fault.clone());
+    }
 }
 
 /// A memory that forgets everything.

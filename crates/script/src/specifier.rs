@@ -2,7 +2,7 @@
 
 use crate::limits::SPECIFIER_BYTES_MAX;
 use crate::modules;
-use entourage_model::nearest;
+use entourage_model::meant;
 
 /// Begins the names of modules that only our own modules import.
 const INTERNAL: &str = "entourage:";
@@ -65,15 +65,23 @@ fn drive(specifier: &str) -> bool {
 }
 
 fn unknown(specifier: &str) -> String {
-    let known: Vec<_> = modules::names().map(|name| format!("`{name}`")).collect();
-    let meant = match nearest(specifier, modules::names()) {
-        Some(name) => format!("the nearest is `{name}`; "),
-        None => String::new(),
-    };
-    let known = known.join(", ");
     let shown = specifier.escape_debug();
-    format!("there is no module `{shown}`: {meant}a definition may import its project's files by `./` and {known}")
+    let name = specifier.strip_prefix("node:").unwrap_or(specifier);
+    let why = match meant(specifier, modules::names()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if specifier.starts_with("node:") || NODE.contains(&name) => "code is evaluated without Node".to_owned(),
+        None => format!("packages are not installed; there are {OURS}, and the project's files by `./`"),
+    };
+    format!("there is no module `{shown}`: {why}")
 }
+
+/// Modules of Node that definitions reach for.
+const NODE: [&str; 12] =
+    ["assert", "buffer", "child_process", "crypto", "events", "fs", "http", "https", "os", "path", "url", "util"];
+
+/// The modules that come with the program, in few words.
+const OURS: &str = "`zod`, `@standardagents/spec`, `@standardagents/builder`, its providers such as \
+                    `@standardagents/openai`, `stax`, its adapters such as `@stax/codex`, and `entourage`";
 
 /// Both with `/` between their parts; nothing if the result lies outside.
 fn join(folder: &str, specifier: &str) -> Option<String> {

@@ -1,7 +1,9 @@
 //! TypeScript without its types: JavaScript, what it imports, and where all of it came from.
 
 use crate::fault::{Fault, FaultKind, Spot};
+use crate::limits::PATTERN_NESTING_MAX;
 use crate::lines::Lines;
+use crate::marks;
 use crate::nesting;
 use crate::outline::Outline;
 use crate::places::{self, Origin};
@@ -11,7 +13,7 @@ use oxc_ast::ast::{
     ImportAttributeKey, ImportDeclarationSpecifier, ModuleExportName, Program, Statement, TSModuleReference, WithClause,
 };
 use oxc_codegen::{Codegen, CodegenOptions, CodegenReturn, CommentOptions};
-use oxc_parser::Parser;
+use oxc_parser::{ParseOptions, Parser};
 use oxc_semantic::SemanticBuilder;
 use oxc_span::{SourceType, Span};
 use oxc_transformer::{TransformOptions, Transformer};
@@ -49,7 +51,8 @@ pub(crate) fn strip(path: &str, text: &str) -> Result<Stripped, Fault> {
     if let Some(offset) = nesting::too_deep(text) {
         return Err(fault("nested too deep", u32::try_from(offset).ok()));
     }
-    let parsed = Parser::new(&allocator, text, source_type(path)).parse();
+    let options = ParseOptions { parse_regular_expression: patterns_are_flat(text), ..ParseOptions::default() };
+    let parsed = Parser::new(&allocator, text, source_type(path)).with_options(options).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
         return Err(fault(&error.message, error.labels.first().map(|label| label.offset())));
     }
@@ -82,9 +85,24 @@ pub(crate) fn strip(path: &str, text: &str) -> Result<Stripped, Fault> {
     if let Some(error) = transformed.diagnostics.errors().next() {
         return Err(fault(&error.message, error.labels.first().map(|label| label.offset())));
     }
+    marks::set(&mut program, &allocator, &lines);
     let mut imports = static_imports(&program, &lines);
     imports.extend(requests.into_iter().filter_map(|request| dynamic_import(text, request, &lines)));
     Ok(Stripped { javascript: print(&program, path, &lines), imports, outline })
+}
+
+/// Whether the parser may look into regular expressions, which it does level by level on its stack. They end with their
+/// line, so no line can hold a deeper one. Others are left to the engine, which finds the same faults without a place.
+fn patterns_are_flat(text: &str) -> bool {
+    let mut opened = 0;
+    text.bytes().all(|byte| {
+        match byte {
+            b'(' | b'[' => opened += 1,
+            b'\n' | b'\r' => opened = 0,
+            _ => {}
+        }
+        opened <= PATTERN_NESTING_MAX
+    })
 }
 
 /// What TypeScript has from the time before modules.

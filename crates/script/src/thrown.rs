@@ -4,8 +4,9 @@ use crate::fault::{Fault, FaultKind, Spot};
 use crate::limits::{FRAME_BYTES_MAX, FRAMES_MAX, Limits, MESSAGE_CHARS_MAX};
 use crate::places;
 use crate::sandbox::Scene;
+use crate::supply::Supply;
 use rquickjs::convert::Coerced;
-use rquickjs::{Ctx, Error, Exception, Type, Value};
+use rquickjs::{Array, Ctx, Error, Exception, Function, Symbol, Type, Value};
 
 /// What an error of the engine means. Takes the pending exception away.
 pub(crate) fn fault(scene: &Scene, ctx: &Ctx<'_>, error: &Error) -> Fault {
@@ -48,8 +49,12 @@ fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
         if value.is_null() || value.type_of() == Type::Uninitialized {
             return out_of_memory(scene);
         }
+        let mark = mark_of(value).and_then(|mark| mark.place(&*scene.library.borrow().supply));
         let text = value.get::<Coerced<String>>().map(|text| text.0).unwrap_or_default();
-        return Fault::new(FaultKind::Threw, &scene.entry, cut(&text));
+        return match mark {
+            Some((file, spot)) => Fault::new(FaultKind::Threw, &file, cut(&text)).at(spot),
+            None => Fault::new(FaultKind::Threw, &scene.entry, cut(&text)),
+        };
     };
     let message = exception.message().unwrap_or_default();
     let name = exception.get::<_, Coerced<String>>("name").map(|name| name.0).unwrap_or_default();
@@ -70,11 +75,51 @@ fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
         "Error" | "" => cut(&message),
         name => cut(&format!("{name}: {message}")),
     };
+    let what = match (message.as_str(), callee(scene, &stack)) {
+        ("not a function", Some(callee)) => cut(&format!("{name}: `{callee}` is not a function")),
+        _ => what,
+    };
     match place(scene, &stack) {
         Some((file, Some(spot))) => Fault::new(kind, &file, what).at(spot),
         Some((file, None)) => Fault::new(kind, &file, what),
         None => Fault::new(kind, &scene.entry, what),
     }
+}
+
+/// Where a value was marked.
+struct Mark {
+    spot: Spot,
+    stack: String,
+}
+
+impl Mark {
+    /// The spot in its file, which is that of the topmost frame in the project.
+    fn place(&self, supply: &dyn Supply) -> Option<(String, Spot)> {
+        let (file, _) = find_place(supply, &self.stack)?;
+        Some((file, self.spot))
+    }
+}
+
+fn mark_of(value: &Value<'_>) -> Option<Mark> {
+    let ctx = value.ctx();
+    let find = || -> rquickjs::Result<Option<Mark>> {
+        let symbol = Symbol::new_global(ctx.clone(), "entourage.where")?;
+        let find: Function<'_> = ctx.globals().get(symbol.as_atom())?;
+        let Some(mark): Option<Array<'_>> = find.call((value.clone(),))? else { return Ok(None) };
+        Ok(Some(Mark { spot: Spot { line: mark.get(0)?, column: mark.get(1)? }, stack: mark.get(2)? }))
+    };
+    find().unwrap_or_else(|_| {
+        // There is none, or no memory to look for it.
+        ctx.catch();
+        None
+    })
+}
+
+/// Where an import was asked for whose specifier is computed.
+pub(crate) fn import_spot(ctx: &Ctx<'_>, supply: &dyn Supply, base: &str, specifier: &str) -> Option<Spot> {
+    let specifier = rquickjs::String::from_str(ctx.clone(), specifier).ok()?;
+    let (file, spot) = mark_of(&specifier.into_value())?.place(supply)?;
+    (file == base).then_some(spot)
 }
 
 /// Whether a syntax error is one of a module, rather than of a text that a script has parsed. Then no function is at
@@ -98,8 +143,31 @@ fn missing_export(scene: &Scene, message: &str) -> Option<Fault> {
     }
 }
 
+/// What the topmost frame calls, as it is written: the engine places a call at the last name of it.
+fn callee(scene: &Scene, stack: &str) -> Option<String> {
+    let frame = stack.lines().next()?.trim().trim_end_matches(')');
+    let (rest, column) = frame.rsplit_once(':')?;
+    let (rest, line) = rest.rsplit_once(':')?;
+    let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+    let file = &rest[rest.rfind(['(', ' '])? + 1..];
+    let javascript = scene.library.borrow().supply.javascript(file)?;
+    let text = javascript.split('\n').nth(line.checked_sub(1)?)?;
+    let (before, from) = text.split_at_checked(column.checked_sub(1)?)?;
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let last = &from[..from.find(|c| !in_name(c)).unwrap_or(from.len())];
+    let first = before.rfind(|c| !in_name(c) && c != '.').map_or(0, |end| end + 1);
+    let owner = before.get(first..).filter(|owner| owner.ends_with('.') && !owner.starts_with('.')).unwrap_or_default();
+    // What else is called, such as an item of a list, has no name there.
+    let is_called = !last.is_empty() && from[last.len()..].starts_with('(');
+    (is_called && last.len() + owner.len() <= FRAME_BYTES_MAX).then(|| format!("{owner}{last}"))
+}
+
 /// The topmost frame of a stack that lies in a module of the project.
 fn place(scene: &Scene, stack: &str) -> Option<(String, Option<Spot>)> {
+    find_place(&*scene.library.borrow().supply, stack)
+}
+
+fn find_place(supply: &dyn Supply, stack: &str) -> Option<(String, Option<Spot>)> {
     let frames = stack.lines().take(FRAMES_MAX).filter(|frame| frame.len() <= FRAME_BYTES_MAX);
     frames.into_iter().find_map(|frame| {
         let frame = frame.trim().trim_end_matches(')');
@@ -109,7 +177,7 @@ fn place(scene: &Scene, stack: &str) -> Option<(String, Option<Spot>)> {
         // A function may be called anything, so the file is whatever end of the frame is the name of a module.
         let starts = rest.match_indices(['(', ' ']).map(|(index, _)| index + 1);
         starts.map(|start| &rest[start..]).find_map(|file| {
-            let javascript = scene.library.borrow().supply.javascript(file)?;
+            let javascript = supply.javascript(file)?;
             Some((file.to_owned(), places::find(&javascript, line, column)))
         })
     })

@@ -24,8 +24,11 @@ pub(crate) fn read<'js>(
     };
     let mut reader = Reader { scene, ctx, schema, stand_in, nodes: 0, bytes: 0, above: Vec::new(), path: Vec::new() };
     let here = outline.here();
-    let found = reader.read(value, here)?;
-    found.ok_or_else(|| reader.refuse(here, "is undefined"))
+    match reader.read(value, here)? {
+        Some(Located { found: Found::Alien(what), .. }) => Err(reader.refuse(here, &format!("is {what}"))),
+        Some(found) => Ok(found),
+        None => Err(reader.refuse(here, "is undefined")),
+    }
 }
 
 struct Reader<'a, 'js> {
@@ -59,19 +62,19 @@ impl<'a, 'js> Reader<'a, 'js> {
         } else if let Some(flag) = value.as_bool() {
             Found::Flag(flag)
         } else if let Some(number) = value.as_number() {
-            self.number(number, here)?
+            as_number(number)
         } else if let Some(text) = value.as_string() {
-            Found::Text(self.text(text, here)?)
+            self.text(text, here)?.map_or_else(|| alien("half a character (a lone surrogate)"), Found::Text)
         } else if value.is_big_int() {
-            return Err(self.refuse(here, "is a bigint, which no declaration can hold"));
+            alien("a bigint")
         } else if value.is_symbol() {
-            return Err(self.refuse(here, "is a symbol, which no declaration can hold"));
+            alien("a symbol")
         } else if let Some(object) = value.as_object() {
             return self.object(object, here);
         } else {
-            return Err(self.refuse(here, "is not a value that a declaration can hold"));
+            alien("no value of a declaration")
         };
-        Ok(Some(Located { line: here.spot.line, column: here.spot.column, found }))
+        Ok(Some(Located { spot: here.spot, found }))
     }
 
     fn count(&mut self, here: Here<'_>) -> Result<(), Fault> {
@@ -85,18 +88,8 @@ impl<'a, 'js> Reader<'a, 'js> {
         Ok(())
     }
 
-    fn number(&self, number: f64, here: Here<'_>) -> Result<Found, Fault> {
-        // Beyond this, doubles are no longer exact as integers, and are shown as what they are.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        if number.fract() == 0.0 && number.abs() <= EXACT {
-            #[expect(clippy::cast_possible_truncation, reason = "integral and within 53 bits")]
-            return Ok(Found::Number((number as i64).into()));
-        }
-        let number = serde_json::Number::from_f64(number);
-        number.map(Found::Number).ok_or_else(|| self.refuse(here, "is not a finite number"))
-    }
-
-    fn text(&mut self, text: &rquickjs::String<'js>, here: Here<'_>) -> Result<String, Fault> {
+    /// Nothing for a text that is none.
+    fn text(&mut self, text: &rquickjs::String<'js>, here: Here<'_>) -> Result<Option<String>, Fault> {
         match text.to_string() {
             Ok(text) => {
                 self.bytes += text.len();
@@ -104,16 +97,17 @@ impl<'a, 'js> Reader<'a, 'js> {
                 if self.bytes > self.scene.limits.bytes {
                     return Err(self.refuse(here, "has too much text in it"));
                 }
-                Ok(text)
+                Ok(Some(text))
             }
-            Err(rquickjs::Error::Utf8(_)) => Err(self.refuse(here, "has half a character in it (a lone surrogate)")),
+            Err(rquickjs::Error::Utf8(_)) => Ok(None),
             Err(error) => Err(self.fault(&error, here)),
         }
     }
 
     fn object(&mut self, object: &Object<'js>, here: Here<'_>) -> Result<Option<Located>, Fault> {
+        let found = |what| Ok(Some(Located { spot: here.spot, found: alien(what) }));
         if self.above.contains(object) {
-            return Err(self.refuse(here, "contains itself"));
+            return found("an object that contains itself");
         }
         if self.above.len() == VALUE_DEPTH_MAX {
             return Err(self.refuse(here, &format!("is more than {VALUE_DEPTH_MAX} levels deep")));
@@ -132,11 +126,12 @@ impl<'a, 'js> Reader<'a, 'js> {
             Found::Function
         } else if is_list(object) {
             Found::List(self.items(object, here)?)
+        } else if let Some(container) = self.container(object, here)? {
+            Found::Alien(format!("a `{container}`"))
         } else {
-            self.refuse_containers(object, here)?;
             Found::Object(self.members(object, here)?)
         };
-        Ok(Some(Located { line: here.spot.line, column: here.spot.column, found }))
+        Ok(Some(Located { spot: here.spot, found }))
     }
 
     /// What an object stands for, if not for itself.
@@ -166,8 +161,7 @@ impl<'a, 'js> Reader<'a, 'js> {
             let key = u32::try_from(index).unwrap_or(u32::MAX);
             let value: Value<'js> = list.get(key).map_err(|error| self.fault(&error, here))?;
             self.path.push(Step::Item(index));
-            let spot = here.spot;
-            let null = Located { line: spot.line, column: spot.column, found: Found::Null };
+            let null = Located { spot: here.spot, found: Found::Null };
             items.push(self.read(&value, here)?.unwrap_or(null));
             self.path.pop();
         }
@@ -179,7 +173,9 @@ impl<'a, 'js> Reader<'a, 'js> {
         for key in object.keys::<Atom<'js>>() {
             let key = key.map_err(|error| self.fault(&error, here))?;
             let name = key.to_js_string().map_err(|error| self.fault(&error, here))?;
-            let name = self.text(&name, here)?;
+            let Some(name) = self.text(&name, here)? else {
+                return Err(self.refuse(here, "has a key with half a character in it (a lone surrogate)"));
+            };
             let here = here.member(&name);
             let value: Value<'js> = object.get(key).map_err(|error| self.fault(&error, here))?;
             self.path.push(Step::Member(name.clone()));
@@ -192,15 +188,15 @@ impl<'a, 'js> Reader<'a, 'js> {
     }
 
     /// Things whose contents are not their members would come out empty, and nobody would notice.
-    fn refuse_containers(&self, object: &Object<'js>, here: Here<'_>) -> Result<(), Fault> {
+    fn container(&self, object: &Object<'js>, here: Here<'_>) -> Result<Option<&'static str>, Fault> {
         for name in ["Promise", "Map", "Set", "WeakMap", "WeakSet", "RegExp", "Error"] {
             let class: Value<'js> = self.ctx.globals().get(name).map_err(|error| self.fault(&error, here))?;
             let Some(class) = class.into_function() else { continue };
             if object.is_instance_of(class) {
-                return Err(self.refuse(here, &format!("is a `{name}`, which no declaration can hold")));
+                return Ok(Some(name));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// What was thrown while a part was read. If nothing in the project threw it, the part is to blame.
@@ -214,7 +210,8 @@ impl<'a, 'js> Reader<'a, 'js> {
             | FaultKind::Syntax
             | FaultKind::Import
             | FaultKind::Time
-            | FaultKind::Memory => fault,
+            | FaultKind::Memory
+            | FaultKind::Arguments => fault,
         }
     }
 
@@ -230,6 +227,21 @@ impl<'a, 'js> Reader<'a, 'js> {
         let subject = if path.is_empty() { "the default export".to_owned() } else { format!("`{path}`") };
         Fault::new(FaultKind::Value, &self.scene.entry, format!("{subject} {what}")).at(here.spot)
     }
+}
+
+fn alien(what: &str) -> Found {
+    Found::Alien(what.to_owned())
+}
+
+fn as_number(number: f64) -> Found {
+    // Beyond this, doubles are no longer exact as integers, and are shown as what they are.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "integral and within 53 bits")]
+        return Found::Number((number as i64).into());
+    }
+    let name = if number.is_nan() { "NaN" } else { "Infinity" };
+    serde_json::Number::from_f64(number).map_or_else(|| Found::Alien(format!("`{name}`")), Found::Number)
 }
 
 /// A proxy of a list is one, as it is for JavaScript itself.

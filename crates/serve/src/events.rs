@@ -137,6 +137,10 @@ impl Reader {
             Notice::Committed { thread, .. } => (*thread, None),
             Notice::Delta { thread, text } => (*thread, Some(json!({ "type": "delta", "text": &**text }))),
             Notice::Status { thread, status } => (*thread, Some(json!({ "type": "status", "status": status }))),
+            Notice::Output { thread, call, stream, text } => {
+                let told = json!({ "type": "output", "call": call, "stream": stream.name(), "text": &**text });
+                (*thread, Some(told))
+            }
             Notice::Retrying { thread, attempt, why } => {
                 (*thread, Some(json!({ "type": "retrying", "attempt": attempt, "why": &**why })))
             }

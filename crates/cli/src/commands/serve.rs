@@ -10,10 +10,9 @@ use crate::server_file::ServerFile;
 use crate::settings::{Settings, SettingsFile};
 use crate::storage::Storage;
 use crate::token_file;
-use crate::workbench::{Equipment, Workbench};
+use crate::workbench::{self, Equipment, Workbench};
 use clap::Args;
 use entourage_model::{Report, Severity, Team};
-use entourage_outside::tool::Toolbox;
 use entourage_serve::{Drain, Server, Service, Teams, Tokens};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -99,10 +98,11 @@ fn raise_descriptor_limit() {
 fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
     Equipment {
         models,
-        tools: Toolbox::builtin(),
+        tools: workbench::tools(invocation),
         limits: invocation.settings.limits.clone(),
         variables: invocation.settings.variables.clone(),
         remotes: declarations::remotes(invocation),
+        reach: workbench::reach(invocation),
     }
 }
 

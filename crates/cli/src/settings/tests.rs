@@ -232,3 +232,25 @@ fn profile_folders_are_those_of_the_last_who_names_them() {
     assert_eq!(folders(&files, &[variable]), of(None, Trust::User, "d e"));
     assert_eq!(folders(&[], &[]), None);
 }
+
+#[test]
+fn only_who_is_trusted_may_switch_the_sandbox_off() {
+    use entourage_outside::sandbox::SandboxWish;
+    let off = "[shell]\nsandbox = \"none\"\nnetwork = true\n";
+    for (trust, variables, expected, reports) in [
+        (Trust::Nobody, vec![], SandboxWish::Auto, 1),
+        (Trust::User, vec![], SandboxWish::None, 0),
+        (Trust::Nobody, vec![("ENTOURAGE_SHELL_SANDBOX".to_owned(), "none".to_owned())], SandboxWish::None, 1),
+        (Trust::User, vec![("ENTOURAGE_SHELL_SANDBOX".to_owned(), "landlock".to_owned())], SandboxWish::Landlock, 0),
+    ] {
+        let (settings, found) = Settings::load(&[file("entourage.toml", off, trust)], &variables, trust);
+        assert_eq!((settings.shell.sandbox(), settings.shell.network), (expected, true));
+        assert_eq!(found.len(), reports, "{found:?}");
+        assert!(
+            found.iter().all(|report| report.to_string().starts_with("warning[T001]: `shell.sandbox")),
+            "{found:?}"
+        );
+    }
+    assert_eq!(Settings::default().shell, ShellWish::default());
+    assert_eq!((ShellWish::default().sandbox(), ShellWish::default().network), (SandboxWish::Auto, false));
+}

@@ -14,3 +14,5 @@ mod serve;
 mod settings;
 mod stores;
 mod threads;
+#[cfg(target_os = "linux")]
+mod toolkit;

@@ -185,7 +185,7 @@ fn number(node: &Node) -> Option<f64> {
     let number = match &node.tree {
         Tree::Number(number) => number.as_f64(),
         Tree::Text(text) => text.trim().parse().ok(),
-        Tree::Null | Tree::Flag(_) | Tree::Function | Tree::List(_) | Tree::Object(_) => None,
+        Tree::Null | Tree::Flag(_) | Tree::Function | Tree::Alien(_) | Tree::List(_) | Tree::Object(_) => None,
     };
     number.filter(|number| number.is_finite())
 }
@@ -201,6 +201,12 @@ fn flag(node: &Node) -> Option<bool> {
         Tree::Flag(flag) => Some(*flag),
         Tree::Text(text) if text.trim().eq_ignore_ascii_case("true") => Some(true),
         Tree::Text(text) if text.trim().eq_ignore_ascii_case("false") => Some(false),
-        Tree::Null | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::List(_) | Tree::Object(_) => None,
+        Tree::Null
+        | Tree::Number(_)
+        | Tree::Text(_)
+        | Tree::Function
+        | Tree::Alien(_)
+        | Tree::List(_)
+        | Tree::Object(_) => None,
     }
 }

@@ -6,8 +6,7 @@ use super::ledger::{Id, Ledger};
 use super::prompt::tool_name_fault;
 use super::shelf::Shelf;
 use crate::draft::{AgentDraft, BindingDraft, Declared, EntryDraft, PromptDraft, SideDraft};
-use crate::faults::did_you_mean;
-use crate::faults::quoted;
+use crate::faults::{meant_or, quoted};
 use crate::tree::At;
 use entourage_model::{Agent, Binding, Kind, Name, Prompt, Report, Severity, SideConfig, Source, ToolEntry};
 use serde_json::{Map, Value};
@@ -81,11 +80,12 @@ impl Checker<'_> {
         let place = self.declared.place(*spot);
         let Some(declared) = self.shelf.prompts.get(name) else {
             let what = format!("{} uses prompt {}, which is not declared", self.id, quoted(name.as_str()));
-            let hint = did_you_mean(name.as_str(), self.shelf.prompts.keys().map(|name| name.as_str()));
-            self.ledger.refuse(&self.id, Report { hint, ..Report::error("D012", what) }.at(place));
+            let prompts = self.shelf.prompts.keys().map(|name| name.as_str());
+            let hint = meant_or(name.as_str(), prompts, "add it to `agents/prompts`");
+            self.ledger.refuse(&self.id, Report::error("D012", what).hint(hint).at(place));
             return None;
         };
-        self.ledger.need(&self.id, Id::Prompt(name.clone()), place);
+        self.ledger.need(&self.id, Id::Prompt(name.clone()));
         let listing = Listing { prompt: declared, entries: &declared.draft.as_ref()?.tools };
         let stop_tool = side.stop_tool.as_ref().map(|tool| {
             // It costs no more than a way to stop: the side has others.
@@ -133,7 +133,7 @@ impl Checker<'_> {
             match refused.or_else(|| is_taken.then(twice)) {
                 Some(report) => self.ledger.refuse(&self.id, report.at(place)),
                 None => {
-                    self.ledger.need(&self.id, Id::Agent(child.agent.clone()), place);
+                    self.ledger.need(&self.id, Id::Agent(child.agent.clone()));
                     prompt.tools.push(ToolEntry::Child(child.clone()));
                 }
             }
@@ -171,9 +171,9 @@ impl Checker<'_> {
         }
         let listed = listing.entries.iter().map(|entry| entry.name().as_str());
         let exists = self.shelf.tool(tool).is_some();
-        let hint = did_you_mean(tool.as_str(), listed).filter(|_| !exists);
-        let add = || format!("add it to `tools` in `{}`", listing.prompt.faults.file);
-        Some(Report::error("D018", format!("{subject} list")).hint(hint.unwrap_or_else(add)))
+        let add = format!("add it to `tools` in `{}`", listing.prompt.faults.file);
+        let hint = if exists { add } else { meant_or(tool.as_str(), listed, &add) };
+        Some(Report::error("D018", format!("{subject} list")).hint(hint))
     }
 }
 

@@ -4,7 +4,7 @@ use super::ledger::{Id, Ledger};
 use super::prompt::tool_name_fault;
 use super::shelf::Shelf;
 use crate::draft::{AgentDraft, Claim, Declared, EntryDraft, EntryKind, FullEntry, PromptDraft};
-use crate::faults::{did_you_mean, quoted};
+use crate::faults::{meant_or, quoted};
 use entourage_model::{ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry};
 use std::collections::BTreeMap;
 
@@ -65,7 +65,10 @@ impl<'a> Checker<'a> {
         let name = entry.name();
         let (resolved, kind) = match target {
             Target::Tool => (self.tool(name), EntryKind::Tool),
-            Target::Prompt(prompt) => (Some(ToolEntry::Prompt(sub_prompt(prompt, entry))), EntryKind::Prompt),
+            Target::Prompt(prompt) => {
+                self.description(prompt);
+                (Some(ToolEntry::Prompt(sub_prompt(prompt, entry))), EntryKind::Prompt)
+            }
             Target::Agent(agent) if starts(agent, entry) => (Some(self.child(agent, entry)?), EntryKind::Child),
             Target::Agent(_) => (Some(ToolEntry::Handoff(handoff(entry))), EntryKind::Handoff),
         };
@@ -122,6 +125,21 @@ impl<'a> Checker<'a> {
             }
             EntryDraft::Full(_) | EntryDraft::Bare(_) => unknown_tool(self.shelf, &self.id, name),
         }
+    }
+
+    /// The specification asks for `toolDescription` of every prompt. Nobody reads it but the model that calls the prompt
+    /// as a tool, which without it does not know when to: only then it must be there.
+    fn description(&mut self, prompt: &Declared<PromptDraft>) {
+        let Some(draft) = &prompt.draft else { return };
+        let has_one = draft.tool_description.as_ref().is_some_and(|text| !text.trim().is_empty());
+        // One of a wrong type is reported already.
+        if has_one || prompt.faults.has_error() {
+            return;
+        }
+        let id = Id::Prompt(prompt.name.value.clone());
+        let report = Report::error("D005", format!("`toolDescription` is missing, and {id} is called as a tool"));
+        let hint = "say by `toolDescription` what the prompt does and when to call it";
+        self.ledger.refuse(&id, report.at(prompt.place(prompt.name.spot)).hint(hint));
     }
 
     /// A tool that a model's provider runs is reported where it is declared.
@@ -183,7 +201,7 @@ impl<'a> Checker<'a> {
             None => {}
         }
         self.unsupported(&resolved, &place);
-        self.ledger.need(&self.id, needed, place);
+        self.ledger.need(&self.id, needed);
         if let Some(config) = given(entry).filter(|_| is_tool) {
             self.entries.configs.insert(name, config.clone());
         }
@@ -256,15 +274,13 @@ fn person_fault(id: &Id, agent: &Declared<AgentDraft>) -> Option<Report> {
 
 pub(super) fn unknown_agent(shelf: &Shelf<'_>, id: &Id, name: &str) -> Report {
     let what = format!("{id} starts agent {}, which is not declared", quoted(name));
-    let hint = did_you_mean(name, shelf.agents.keys().map(|name| name.as_str()));
-    let hint = hint.unwrap_or_else(|| "add it to `agents/agents`".to_owned());
+    let hint = meant_or(name, shelf.agents.keys().map(|name| name.as_str()), "add it to `agents/agents`");
     Report::error("D015", what).hint(hint)
 }
 
 pub(super) fn unknown_tool(shelf: &Shelf<'_>, id: &Id, name: &str) -> Report {
     let what = format!("{id} may call tool {}, which nobody provides", quoted(name));
-    let hint = did_you_mean(name, shelf.callables().map(Name::as_str));
-    let hint = hint.unwrap_or_else(|| "add it to `agents/tools`".to_owned());
+    let hint = meant_or(name, shelf.callables().map(Name::as_str), "add it to `agents/tools`");
     Report::error("D014", what).hint(hint)
 }
 

@@ -4,7 +4,7 @@ use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::Format;
 use crate::draft::Declared;
-use crate::faults::{did_you_mean, quoted};
+use crate::faults::{meant_or, quoted};
 use crate::tree::At;
 use entourage_model::{Hook, Name, Report, Source};
 use std::collections::BTreeMap;
@@ -34,12 +34,12 @@ pub(super) fn named<D>(
     for At { value: name, spot } in names {
         let place = declared.place(*spot);
         if shelf.hooks.contains_key(name) {
-            ledger.need(id, Id::Hook(name.clone()), place);
+            ledger.need(id, Id::Hook(name.clone()));
             continue;
         }
         let what = format!("{id} names hook {}, which is not declared", quoted(name.as_str()));
-        let hint = did_you_mean(name.as_str(), shelf.hooks.keys().map(|name| name.as_str()));
-        let hint = hint.unwrap_or_else(|| "add a hook with this `id` to `agents/hooks`".to_owned());
+        let hooks = shelf.hooks.keys().map(|name| name.as_str());
+        let hint = meant_or(name.as_str(), hooks, "add a hook with this `id` to `agents/hooks`");
         ledger.refuse(id, Report::error("D033", what).at(place).hint(hint));
     }
     names.iter().map(|name| name.value.clone()).collect()

@@ -3,8 +3,7 @@
 use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::draft::{Declared, PartDraft, PromptDraft};
-use crate::faults::did_you_mean;
-use crate::faults::quoted;
+use crate::faults::{meant_or, quoted};
 use crate::files::FILE_BYTES_MAX;
 use crate::tree::At;
 use entourage_model::{Instructions, Name, Part, Report};
@@ -127,7 +126,7 @@ impl<'a> Renderer<'a> {
                     Ok(rendered) => {
                         text.push(&rendered.text);
                         depth = depth.max(rendered.depth + 1);
-                        self.ledger.need(&id, Id::Prompt(included.value.clone()), declared.place(included.spot));
+                        self.ledger.need(&id, Id::Prompt(included.value.clone()));
                     }
                     Err(report) => self.ledger.refuse(&id, report.at(declared.place(included.spot))),
                 },
@@ -149,8 +148,12 @@ impl<'a> Renderer<'a> {
         let name = &included.value;
         if !self.shelf.prompts.contains_key(name) {
             let what = format!("{id} includes prompt {}, which is not declared", quoted(name.as_str()));
-            let hint = did_you_mean(name.as_str(), self.shelf.prompts.keys().map(|name| name.as_str()));
-            return Err(Report { hint, ..Report::error("D012", what) });
+            let prompts = self.shelf.prompts.keys().map(|name| name.as_str());
+            return Err(Report::error("D012", what).hint(meant_or(
+                name.as_str(),
+                prompts,
+                "add it to `agents/prompts`",
+            )));
         }
         if let Some(start) = self.trail.iter().position(|earlier| *earlier == name) {
             let circle: Vec<_> = self.trail[start..].iter().map(|name| quoted(name.as_str())).collect();

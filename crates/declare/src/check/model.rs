@@ -4,7 +4,7 @@ use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::draft::{Declared, ModelDraft};
 use crate::exchange::PROVIDERS;
-use crate::faults::{did_you_mean, quoted};
+use crate::faults::{meant_or, quoted};
 use crate::tree::At;
 use entourage_model::{ModelRef, Name, Report};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -124,7 +124,7 @@ impl<'a> Walker<'a, '_> {
             }
             return;
         };
-        self.ledger.need(&id, Id::Model(fallback.clone()), place.clone());
+        self.ledger.need(&id, Id::Model(fallback.clone()));
         if let Some(start) = self.trail.iter().position(|earlier| *earlier == fallback) {
             let circle: Vec<_> = self.trail[start..].iter().map(|name| quoted(name.as_str())).collect();
             let what = format!("{id} falls back to itself, by way of {}", circle.join(" → "));
@@ -140,7 +140,7 @@ impl<'a> Walker<'a, '_> {
 fn unknown(shelf: &Shelf<'_>, id: &Id, name: &Name) -> Report {
     let what =
         format!("{id} uses model {}, which is neither declared nor written `provider:model`", quoted(name.as_str()));
-    let hint = did_you_mean(name.as_str(), shelf.models.keys().map(|name| name.as_str()));
-    let hint = hint.unwrap_or_else(|| "write `provider:model`, or add it to `agents/models`".to_owned());
+    let remedy = "write `provider:model`, or add it to `agents/models`";
+    let hint = meant_or(name.as_str(), shelf.models.keys().map(|name| name.as_str()), remedy);
     Report::error("D031", what).hint(hint)
 }

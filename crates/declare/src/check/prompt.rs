@@ -53,7 +53,7 @@ impl Checker<'_> {
         let said = self.draft.model.as_ref()?;
         let place = self.declared.place(said.spot);
         if self.shelf.models.contains_key(&said.value) {
-            ledger.need(id, Id::Model(said.value.clone()), place.clone());
+            ledger.need(id, Id::Model(said.value.clone()));
         }
         match model::named(self.shelf, self.models, id, &said.value) {
             Ok(resolved) => {

@@ -54,7 +54,7 @@ fn check(shelf: &Shelf<'_>, declared: &Declared<ToolDraft>, ledger: &mut Ledger)
     for At { value: used, spot } in &draft.uses {
         let place = declared.place(*spot);
         match needed(shelf, used) {
-            Some(Needed::Declared(used)) => ledger.need(&id, used, place),
+            Some(Needed::Declared(used)) => ledger.need(&id, used),
             Some(Needed::There) => {}
             None => ledger.refuse(&id, unknown_tool(shelf, &id, used.as_str()).at(place)),
         }

@@ -125,7 +125,7 @@ fn read_servers(fields: &mut Fields<'_>, key: &'static str) -> Option<BTreeMap<S
                     found.insert(name.clone(), server?);
                 }
             }
-            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Function | Tree::List(_) => {
+            Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Function | Tree::Alien(_) | Tree::List(_) => {
                 fields.wrong::<()>(&format!("{key}[{index}]"), "a server's name, or an object with a server", item);
             }
         }

@@ -54,7 +54,7 @@ fn version(node: Option<&Node>, faults: &mut Faults) {
     let text = match &node.tree {
         Tree::Text(text) => text.trim_start_matches('v').to_owned(),
         Tree::Number(number) => number.to_string(),
-        Tree::Null | Tree::Flag(_) | Tree::Function | Tree::List(_) | Tree::Object(_) => String::new(),
+        Tree::Null | Tree::Flag(_) | Tree::Function | Tree::Alien(_) | Tree::List(_) | Tree::Object(_) => String::new(),
     };
     if text.parse::<u32>().is_ok_and(|version| version <= VERSION_MAX) {
         return;

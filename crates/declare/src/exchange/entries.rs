@@ -13,7 +13,13 @@ use serde_json::{Map, Value};
 pub(super) fn entries(node: &Node) -> &[(String, Node)] {
     match &node.tree {
         Tree::Object(entries) => entries,
-        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::List(_) => &[],
+        Tree::Null
+        | Tree::Flag(_)
+        | Tree::Number(_)
+        | Tree::Text(_)
+        | Tree::Function
+        | Tree::Alien(_)
+        | Tree::List(_) => &[],
     }
 }
 
@@ -25,7 +31,13 @@ pub(super) fn entry<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
 pub(super) fn text<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     match &entry(node, key)?.tree {
         Tree::Text(text) => Some(text),
-        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Function | Tree::List(_) | Tree::Object(_) => None,
+        Tree::Null
+        | Tree::Flag(_)
+        | Tree::Number(_)
+        | Tree::Function
+        | Tree::Alien(_)
+        | Tree::List(_)
+        | Tree::Object(_) => None,
     }
 }
 

@@ -36,7 +36,13 @@ fn add(list: &mut Node, item: Node) -> Option<()> {
     match &mut list.tree {
         Tree::Null => list.tree = Tree::List(vec![item]),
         Tree::List(items) if list.spot.line != item.spot.line => items.push(item),
-        Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::List(_) | Tree::Object(_) => {
+        Tree::Flag(_)
+        | Tree::Number(_)
+        | Tree::Text(_)
+        | Tree::Function
+        | Tree::Alien(_)
+        | Tree::List(_)
+        | Tree::Object(_) => {
             return None;
         }
     }

@@ -9,7 +9,7 @@ use entourage_model::{Program, Report};
 use std::sync::Arc;
 
 /// Everything that can happen on a thread.
-const EVENTS: [&str; 17] = [
+const EVENTS: [&str; 12] = [
     "after_thread_created",
     "after_subagent_created",
     "after_system_message",
@@ -22,12 +22,11 @@ const EVENTS: [&str; 17] = [
     "before_store_tool_result",
     "after_tool_call_success",
     "after_tool_call_failure",
-    "tool_call_started",
-    "tool_call_done",
-    "user_client_attached",
-    "user_client_detached",
-    "user_value_changed",
 ];
+
+/// What also has a name, and does not happen here.
+const ELSEWHERE: [&str; 5] =
+    ["tool_call_started", "tool_call_done", "user_client_attached", "user_client_detached", "user_value_changed"];
 
 impl Definition for HookDraft {
     const FOLDER: &'static str = "agents/hooks";
@@ -53,7 +52,10 @@ fn id(fields: &mut Fields<'_>) {
 fn event(fields: &mut Fields<'_>) -> Option<String> {
     let node = fields.require("hook")?;
     let event = fields.name_of("hook", node)?.value;
-    if !EVENTS.contains(&event.as_str()) {
+    if ELSEWHERE.contains(&event.as_str()) {
+        let what = format!("the hook {} is not supported yet and has no effect", quoted(event.as_str()));
+        fields.report(node, Report::warning("D009", what));
+    } else if !EVENTS.contains(&event.as_str()) {
         let what = format!("`hook` is {}, which never happens", quoted(event.as_str()));
         let hint = did_you_mean(event.as_str(), EVENTS);
         fields.report(node, Report { hint, ..Report::warning("D034", what) });

@@ -2,7 +2,7 @@
 
 use crate::draft::PartDraft;
 use crate::fields::Fields;
-use crate::tree::Tree;
+use crate::tree::{Node, Tree};
 
 /// The first three are the specification's own, the others an earlier one's.
 const KINDS: [(&str, PartKind); 6] = [
@@ -30,7 +30,12 @@ pub(super) fn read_all(fields: &mut Fields<'_>) -> Vec<PartDraft> {
         Tree::Text(text) => vec![PartDraft::Text(text.clone())],
         Tree::List(items) => {
             fields.keep_value("prompt", node.value());
-            let part = |(index, item)| part(fields.within(item, &format!("prompt[{index}]"))?);
+            let part = |(index, item): (usize, &Node)| match item.tree {
+                Tree::Object(_) => part(fields.within(item, &format!("prompt[{index}]"))?),
+                _ => {
+                    fields.wrong(&format!("prompt[{index}]"), "an object such as `{ type: 'text', content: … }`", item)
+                }
+            };
             items.iter().enumerate().filter_map(part).collect()
         }
         _ => fields.wrong("prompt", "a string or an array of parts", node).unwrap_or_default(),

@@ -59,7 +59,13 @@ fn tool_choice(fields: &mut Fields<'_>) -> (ToolChoice, Option<Spot>) {
 fn required_schema(fields: &mut Fields<'_>) -> Option<Value> {
     let node = fields.node("requiredSchema")?;
     let schema = node.value();
-    let is_schema = matches!(node.tree, Tree::Object(_)) && schema.get("type").is_none_or(|said| said == "object");
+    // Something must say that it is a schema: other keys mean nothing to one.
+    let says = |key: &str| schema.get(key).is_some();
+    let is_about_object = match schema.get("type") {
+        Some(kind) => kind == "object",
+        None => ["properties", "anyOf", "allOf", "oneOf", "$ref"].into_iter().any(says),
+    };
+    let is_schema = matches!(node.tree, Tree::Object(_)) && is_about_object;
     if !is_schema {
         return fields.wrong("requiredSchema", "the JSON Schema of an object, such as `z.object({ … })`", node);
     }

@@ -30,6 +30,9 @@ const MODEL_FIELDS: [&str; 9] = [
 
 /// Absent: reported.
 pub(super) fn read(fields: &mut Fields<'_>, key: &'static str, node: &Node) -> Option<Seat> {
+    if !matches!(node.tree, Tree::Object(_)) {
+        return fields.wrong(key, "an object such as `{ prompt: … }`", node);
+    }
     let mut inner = fields.within(node, key)?;
     let backings: Vec<_> = BACKINGS.into_iter().filter_map(|backing| Some((backing, inner.spot(backing)?))).collect();
     match backings.as_slice() {

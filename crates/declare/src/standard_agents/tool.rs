@@ -72,6 +72,17 @@ fn parameters(fields: &mut Fields<'_>) -> Value {
     match &node.tree {
         Tree::Null => none(),
         Tree::Object(_) if node.value().get("type").is_some_and(|said| said == "object") => node.value(),
+        Tree::Object(_) => {
+            let (found, hint) = match node.value().get("type").and_then(Value::as_str) {
+                Some(kind) => {
+                    (format!("the schema of `{kind}`"), "write `z.object({ … })`, with a property for each argument")
+                }
+                None => ("a plain object".to_owned(), "write `z.object({ … })` around it"),
+            };
+            let what = format!("`args` must be `null` or the schema of an object, not {found}");
+            fields.report(node, Report::error("D006", what).hint(hint));
+            none()
+        }
         _ => {
             let expected = "`null` or the schema of an object, such as `z.object({ … })`";
             fields.wrong("args", expected, node).unwrap_or_else(none)

@@ -131,7 +131,7 @@ fn resumable(fields: &mut Fields<'_>) -> Option<Resumable> {
     match &node.tree {
         Tree::Flag(false) => return None,
         Tree::Object(_) => {}
-        _ => return fields.wrong("resumable", "`false` or an object", node),
+        _ => return fields.wrong("resumable", "`false` or an object such as `{ receives_messages: 'side_a' }`", node),
     }
     let mut inner = fields.within(node, "resumable")?;
     let receives = inner.require("receives_messages").and_then(|_| inner.choice("receives_messages", &SIDES));

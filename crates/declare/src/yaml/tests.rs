@@ -78,7 +78,7 @@ fn collect(path: &str, node: &Node, spots: &mut Vec<String>) {
                 collect(&format!("{path}.{key}"), item, spots);
             }
         }
-        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function => {}
+        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::Alien(_) => {}
     }
 }
 

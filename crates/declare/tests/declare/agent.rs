@@ -68,7 +68,7 @@ fn a_wrong_type_says_what_is_expected() {
         ),
         (
             r#""name": "a", "sideA": "p""#,
-            "error[D006]: `sideA` must be an object, not the string `p` at 1:15; write an object",
+            "error[D006]: `sideA` must be an object such as `{ prompt: … }`, not the string `p` at 1:15; write an object such as `{ prompt: … }`",
         ),
         (
             r#""name": "a", "sideA": {"prompt": ["p"]}"#,
@@ -174,7 +174,9 @@ fn side_b_of_a_person_has_no_effect() {
 fn a_prompt_that_is_not_declared_is_an_error_at_its_side() {
     check(
         r#""name": "a", "sideA": {"prompt": "q"}"#,
-        &["error[D012]: agent `a` uses prompt `q`, which is not declared at 1:25; did you mean `p`?"],
+        &[
+            "error[D012]: agent `a` uses prompt `q`, which is not declared at 1:25; add it to `agents/prompts`; the nearest name is `p`",
+        ],
     );
 }
 
@@ -236,7 +238,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         &[
             "error[D005]: `sideB` is missing, which an agent of type `dual_ai` must have at 3:3; add `sideB`",
             "error[D006]: `maxSessionTurns` must be a positive integer, not the string `many` at 4:3; write a positive integer",
-            "error[D012]: agent `a` uses prompt `q`, which is not declared at 6:5; did you mean `p`?",
+            "error[D012]: agent `a` uses prompt `q`, which is not declared at 6:5; add it to `agents/prompts`; the nearest name is `p`",
             "error[D006]: `sideA.maxSteps` must be a positive integer, not `0` at 7:5; write a positive integer",
             "warning[D007]: the field `colour` is unknown and has no effect at 9:3; did you mean `hooks`?",
         ],

@@ -3,6 +3,8 @@
 use super::{lines, load, names, tools};
 use entourage_declare::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 use std::io;
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 const AGENT: &str = r#"{"name": "a", "sideA": {"prompt": "p"}}"#;
 
@@ -10,8 +12,7 @@ const AGENT: &str = r#"{"name": "a", "sideA": {"prompt": "p"}}"#;
 fn check(bytes: impl Into<Vec<u8>>, expected: &[&str]) {
     let files = [("agents/agents/a.json", AGENT.into()), ("agents/prompts/p.json", bytes.into())];
     let loaded = load(&MemoryFiles::from_iter(files), &tools());
-    let told: Vec<_> = lines(&loaded).into_iter().filter(|line| !line.contains("D020")).collect();
-    assert_eq!(told, expected);
+    assert_eq!(lines(&loaded), expected);
     assert_eq!(names(&loaded).is_empty(), !expected.is_empty());
 }
 
@@ -109,7 +110,7 @@ fn a_name_from_a_file_is_shown_on_one_short_line() {
     check(
         format!(r#"{{"name": "p", "prompt": [{{"type": "include", "prompt": "\n{}"}}]}}"#, "x".repeat(5000)),
         &[&format!(
-            "error[D012]: prompt `p` includes prompt `\\n{}…`, which is not declared at agents/prompts/p.json:1:46; did you mean `p`?",
+            "error[D012]: prompt `p` includes prompt `\\n{}…`, which is not declared at agents/prompts/p.json:1:46; add it to `agents/prompts`; the nearest name is `p`",
             "x".repeat(79)
         )],
     );
@@ -156,4 +157,48 @@ fn what_cannot_be_opened_is_reported_and_stops_nothing() {
         ]
     );
     assert!(loaded.team.agents.contains_key("lead"));
+}
+
+/// Files of which each can be read only while another one is: whoever reads one after the other never gets the first.
+struct Meeting {
+    files: MemoryFiles,
+    readers: Mutex<usize>,
+    met: Condvar,
+}
+
+impl Files for Meeting {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.files.list(folder)
+    }
+
+    fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {
+        self.files.entries(folder)
+    }
+
+    fn kind(&self, path: &str) -> io::Result<Kind> {
+        self.files.kind(path)
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if path.starts_with("agents/") {
+            let mut readers = self.readers.lock().expect("no reader panics");
+            *readers += 1;
+            self.met.notify_all();
+            let (_readers, waited) = self
+                .met
+                .wait_timeout_while(readers, Duration::from_secs(20), |readers| *readers < 2)
+                .expect("no reader panics");
+            if waited.timed_out() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        self.files.read(path)
+    }
+}
+
+#[test]
+fn definitions_of_different_kinds_are_read_side_by_side() {
+    let files = [("agents/agents/a.json", AGENT), ("agents/prompts/p.json", r#"{"name": "p", "prompt": "x"}"#)];
+    let meeting = Meeting { files: MemoryFiles::from_iter(files), readers: Mutex::new(0), met: Condvar::new() };
+    assert_eq!(lines(&load(&meeting, &tools())), [""; 0]);
 }

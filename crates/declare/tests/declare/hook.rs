@@ -43,9 +43,9 @@ fn a_hook_that_is_not_declared_is_an_error() {
 {"name": "p", "prompt": "", "hooks": [1, "nothing"]}
 "#),
         &[
-            "error[D033]: agent `a` names hook `trim`, which is not declared at agents/agents/a.json:1:25; did you mean `trim_history`?",
+            "error[D033]: agent `a` names hook `trim`, which is not declared at agents/agents/a.json:1:25; add a hook with this `id` to `agents/hooks`; the nearest name is `trim_history`",
             "error[D006]: `hooks[0]` must be a string that is not blank, not `1` at agents/prompts/p.json:1:39; write a string that is not blank",
-            "error[D033]: prompt `p` names hook `nothing`, which is not declared at agents/prompts/p.json:1:42; did you mean `trim_history`?",
+            "error[D033]: prompt `p` names hook `nothing`, which is not declared at agents/prompts/p.json:1:42; add a hook with this `id` to `agents/hooks`; the nearest name is `trim_history`",
         ],
     );
 }
@@ -64,6 +64,8 @@ export default { hook: 'filter_messages', execute() {} };
 {\"hook\": \"filter_messages\", \"id\": \"d\"}
 -- agents/hooks/e.ts
 export default { hook: 'filter_messages', id: 'a', execute() {} };
+-- agents/hooks/f.ts
+export default { hook: 'tool_call_started', id: 'f', execute() {} };
 ",
         &[
             "warning[D034]: `hook` is `filter_message`, which never happens at agents/hooks/a.ts:1:18; did you mean `filter_messages`?",
@@ -73,6 +75,7 @@ export default { hook: 'filter_messages', id: 'a', execute() {} };
             "error[D005]: `id` is missing at agents/hooks/c.ts:1:16; add `id`",
             "error[D005]: `execute` is missing, which only TypeScript can say at agents/hooks/d.json:1:1; write the definition in a file that ends in `.ts`",
             "error[D010]: hook `a` is declared twice: in `agents/hooks/a.ts` and in `agents/hooks/e.ts` at agents/hooks/e.ts:1:43; give one of them another name; until then `agents/hooks/e.ts` counts",
+            "warning[D009]: the hook `tool_call_started` is not supported yet and has no effect at agents/hooks/f.ts:1:18",
         ],
     );
 }

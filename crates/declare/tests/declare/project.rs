@@ -23,8 +23,6 @@ fn a_broken_file_stops_only_those_that_need_it() {
     check(
         text,
         &[
-            "error[D020]: agent `boss` is left out: it needs agent `torn`, which has errors at agents/agents/boss.json:1:28; mend agent `torn` first",
-            "error[D020]: agent `reader` is left out: it needs prompt `torn`, which has errors at agents/agents/reader.json:1:30; mend prompt `torn` first",
             "error[D004]: this is not valid JSON: EOF while parsing an object at agents/agents/torn.json:2:1; mend the text at the place shown",
             "error[D004]: this is not valid JSON: expected `,` or `}` at agents/prompts/torn.json:1:17; mend the text at the place shown",
         ],
@@ -51,13 +49,7 @@ fn a_circle_of_children_is_fine_and_is_broken_as_a_whole() {
     check(&text(""), &[]);
     assert_eq!(names(&project(&text(""))), ["one", "two"]);
     let broken = text(", \"title\": 1");
-    check(
-        &broken,
-        &[
-            "error[D020]: agent `one` is left out: it needs agent `two`, which has errors at agents/agents/one.json:1:46; mend agent `two` first",
-            "error[D006]: `title` must be a string, not `1` at agents/agents/two.json:1:92; write a string",
-        ],
-    );
+    check(&broken, &["error[D006]: `title` must be a string, not `1` at agents/agents/two.json:1:92; write a string"]);
     assert_eq!(names(&project(&broken)), [""; 0]);
 }
 
@@ -73,7 +65,6 @@ fn a_child_whose_type_cannot_be_read_is_not_called_a_person() {
 {"name": "boss", "prompt": "", "tools": [{"name": "child"}]}
 "#,
         &[
-            "error[D020]: agent `boss` is left out: it needs agent `child`, which has errors at agents/agents/boss.json:1:28; mend agent `child` first",
             "error[D006]: `type` must be `ai_human` or `dual_ai`, not the string `dual` at agents/agents/child.json:1:19; did you mean `dual_ai`?",
         ],
     );
@@ -240,8 +231,8 @@ fn reports_are_in_the_order_of_files_and_lines() {
         &[
             "warning[D007]: the field `zzz` is unknown and has no effect at agents/agents/a.json:1:2; did you mean `name`?",
             "warning[D007]: the field `aaa` is unknown and has no effect at agents/agents/a.json:2:2; did you mean `packageName`?",
-            "error[D012]: agent `a` uses prompt `none`, which is not declared at agents/agents/a.json:3:12; did you mean `z`?",
-            "error[D014]: prompt `z` may call tool `nothing`, which nobody provides at agents/prompts/z.json:2:12; did you mean `list_files`?",
+            "error[D012]: agent `a` uses prompt `none`, which is not declared at agents/agents/a.json:3:12; add it to `agents/prompts`; the nearest name is `z`",
+            "error[D014]: prompt `z` may call tool `nothing`, which nobody provides at agents/prompts/z.json:2:12; add it to `agents/tools`; the nearest name is `list_files`",
             "error[D006]: `prompt` must be a string or an array of parts, not `1` at agents/prompts/z.json:3:2; write a string or an array of parts",
         ],
     );

@@ -45,6 +45,14 @@ fn a_definition_that_throws_is_reported_where_it_throws() {
 }
 
 #[test]
+fn whoever_reaches_for_node_is_told_what_to_do_instead() {
+    check_fault("module.exports = {};", "D024", ":1:1", "write `export default` before the definition");
+    check_fault("export default { a: process.env.KEY };", "D024", ":1:21", "declare a variable, and read it by `env`");
+    check_fault("export default defineTool({});", "D024", ":1:16", "import it from `@standardagents/spec`");
+    check_fault("export default { args: z.object({}) };", "D024", ":1:24", "write `import { z } from 'zod'`");
+}
+
+#[test]
 fn a_fault_in_an_imported_module_lies_there() {
     let loaded = project(
         "
@@ -63,6 +71,62 @@ export default { description: `at least ${limit}`, args: null, execute() {} };
     let told = lines(&loaded);
     assert_eq!(told.len(), 1, "it is said once: {told:?}");
     assert!(told[0].starts_with("error[D024]") && told[0].contains(" at agents/tools/shared/limit.ts:3:"), "{told:?}");
+}
+
+#[test]
+fn a_failing_import_in_an_imported_module_lies_there_too() {
+    let told = lines(&project(
+        "
+-- agents/tools/t.ts
+import { limit } from './shared/limit';
+export default { description: `at most ${limit}`, args: null, execute() {} };
+-- agents/tools/shared/limit.ts
+import { max } from 'lodash';
+export const limit = max([1]);
+",
+    ));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("error[D023]") && told[0].contains(" at agents/tools/shared/limit.ts:1:21"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_no_declaration_can_hold_is_reported_at_its_property_and_hides_nothing() {
+    let hint = "write a text, a number, `true`, `false`, `null`, an array or an object";
+    let told = lines(&project(
+        "
+-- agents/prompts/p.ts
+const seen = Symbol('seen');
+export default {
+  name: 'p',
+  prompt: 7n,
+  toolChoice: 'sometimes',
+  recentImageThreshold: NaN,
+  env: { A: seen },
+  tools: [{ name: 'read_file', options: { far: -1 / 0, run() {} } }],
+  unheard: new Map(),
+};
+-- agents/models/m.ts
+export default { name: 'm', provider: 'openai', model: 'x', providerOptions: { on: () => true } };
+",
+    ));
+    let at = |place: &str| format!(" at agents/prompts/p.ts:{place}; {hint}");
+    assert_eq!(
+        told,
+        [
+            "error[D006]: `providerOptions.on` must be a plain value, not a function at agents/models/m.ts:1:80; write a plain value".to_owned(),
+            format!("error[D026]: `prompt` is a bigint, which no declaration can hold{}", at("4:3")),
+            "error[D006]: `toolChoice` must be `auto`, `none`, `required` or `function`, not the string `sometimes` at agents/prompts/p.ts:5:3; did you mean `none`?".to_owned(),
+            format!("error[D026]: `recentImageThreshold` is `NaN`, which no declaration can hold{}", at("6:3")),
+            format!("error[D026]: `env.A` is a symbol, which no declaration can hold{}", at("7:10")),
+            format!("error[D026]: `tools[0].options.far` is `Infinity`, which no declaration can hold{}", at("8:43")),
+            "error[D006]: `tools[0].options.run` must be a plain value, not a function at agents/prompts/p.ts:8:56; write a plain value".to_owned(),
+            "warning[D007]: the field `unheard` is unknown and has no effect at agents/prompts/p.ts:9:3; did you mean `name`?".to_owned(),
+            format!("error[D026]: `unheard` is a `Map`, which no declaration can hold{}", at("9:3")),
+        ]
+    );
 }
 
 #[test]
@@ -97,7 +161,9 @@ fn the_default_export_is_the_definition() {
     );
     check_module(
         "export default () => ({});",
-        &["error[D006]: a declaration must be an object, not a function at t.ts:1:16; write an object"],
+        &[
+            "error[D006]: a declaration must be an object, not a function at t.ts:1:16; export the definition itself, not a function that makes it",
+        ],
     );
 }
 

@@ -81,7 +81,7 @@ impl Vendor {
         }
     }
 
-    fn options(&self, request: &ModelRequest) -> ChatOptions {
+    fn options(&self, request: &ModelRequest, model: &str) -> ChatOptions {
         ChatOptions {
             capture_usage: Some(true),
             capture_content: Some(true),
@@ -90,6 +90,7 @@ impl Vendor {
             reasoning_effort: self.reasoning_effort(request),
             temperature: request.sampling.temperature,
             top_p: request.sampling.top_p,
+            extra_body: request.options_for(model).cloned().map(Value::Object),
             ..ChatOptions::default()
         }
     }
@@ -111,7 +112,7 @@ impl Vendor {
         model: &str,
         watch: &dyn Watch,
     ) -> Result<ModelAnswer, FailedAttempt> {
-        let options = self.options(request);
+        let options = self.options(request, model);
         let asked = self.client()?.exec_chat_stream(self.target(model), chat_request(request), Some(&options));
         let stream = asked.await.map_err(|error| failure(&error))?.stream;
         let end =
@@ -160,7 +161,7 @@ impl Vendor {
         model: &str,
         watch: &dyn Watch,
     ) -> Result<ModelAnswer, FailedAttempt> {
-        let options = self.options(request);
+        let options = self.options(request, model);
         let asked = self.client()?.exec_chat(self.target(model), chat_request(request), Some(&options));
         let patience = Patience::new(self.limits);
         let response = timeout(patience.left(), asked).await.map_err(|_| patience.spent())?;

@@ -25,14 +25,22 @@ impl Schema {
 
     /// The arguments in `raw`, or what the model should mend.
     pub(super) fn arguments(&self, tool: &str, raw: &str) -> Result<Value, Output> {
+        let (arguments, misfit) = self.compare(tool, raw)?;
+        misfit.map_or(Ok(arguments), |misfit| Err(Output::error(misfit)))
+    }
+
+    /// The arguments in `raw`, and what the schema has against them.
+    pub(super) fn compare(&self, tool: &str, raw: &str) -> Result<(Value, Option<String>), Output> {
         let arguments = parse(raw)
             .map_err(|error| Output::error(format!("The arguments of `{tool}` are not valid JSON: {error}")))?;
-        let validator =
-            self.compiled.get_or_init(|| compile(&self.source)).as_ref().map_err(|why| {
-                Output::error(format!("`{tool}` cannot be called: its own schema is not valid: {why}"))
-            })?;
-        let violations: Vec<ValidationError<'_>> = validator.iter_errors(&arguments).collect();
-        if violations.is_empty() { Ok(arguments) } else { Err(refusal(tool, &violations)) }
+        let misfit = match self.compiled.get_or_init(|| compile(&self.source)) {
+            Ok(validator) => {
+                let violations: Vec<ValidationError<'_>> = validator.iter_errors(&arguments).collect();
+                (!violations.is_empty()).then(|| refusal(tool, &violations))
+            }
+            Err(why) => Some(format!("`{tool}` cannot be called: its own schema is not valid: {why}")),
+        };
+        Ok((arguments, misfit))
     }
 }
 
@@ -54,7 +62,7 @@ fn compile(source: &Value) -> Result<Validator, String> {
     jsonschema::options().offline().build(source).map_err(|error| error.to_string())
 }
 
-fn refusal(tool: &str, violations: &[ValidationError<'_>]) -> Output {
+fn refusal(tool: &str, violations: &[ValidationError<'_>]) -> String {
     let mut text = format!("The arguments of `{tool}` do not fit its schema:");
     for violation in violations.iter().take(VIOLATIONS_SHOWN) {
         let mut message = violation.to_string();
@@ -67,5 +75,5 @@ fn refusal(tool: &str, violations: &[ValidationError<'_>]) -> Output {
     if violations.len() > VIOLATIONS_SHOWN {
         text.push_str(&format!("\n[cut: {VIOLATIONS_SHOWN} of {} violations shown]", violations.len()));
     }
-    Output::error(text)
+    text
 }

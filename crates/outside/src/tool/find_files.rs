@@ -1,7 +1,7 @@
 //! `find_files`: the files whose paths match a pattern.
 
 use super::arguments::decode;
-use super::reading::Reading;
+use super::file_tool::FileTool;
 use super::{Call, Output};
 use crate::workspace::{Found, Kind, Stop, Walk, printable};
 use globset::{GlobBuilder, GlobSet};
@@ -18,7 +18,7 @@ struct Arguments {
     path: String,
 }
 
-pub(super) fn find_files() -> Reading {
+pub(super) fn find_files() -> FileTool {
     let description = "Finds files by a glob pattern and returns their paths, relative to the workspace, one per \
         line, sorted. `*` stays within a name, `**` crosses folders, `{a,b}` is a choice; a pattern without `/` \
         matches the name of a file at any depth. Symlinks are not followed; `.git`, `node_modules`, `target` and \
@@ -40,7 +40,7 @@ pub(super) fn find_files() -> Reading {
         "required": ["pattern"],
         "additionalProperties": false,
     });
-    Reading::new("find_files", description, parameters, find)
+    FileTool::reading("find_files", description, parameters, find)
 }
 
 fn find(call: Call, stop: &Stop) -> Result<String, Output> {

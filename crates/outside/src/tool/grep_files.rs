@@ -1,9 +1,9 @@
 //! `grep_files`: the lines that match a regular expression.
 
 use super::arguments::decode;
-use super::reading::Reading;
+use super::file_tool::FileTool;
 use super::{Call, Output};
-use crate::workspace::{Found, Kind, PathFault, Stop, Walk, WorkspacePath, printable};
+use crate::workspace::{Found, Kind, PathFault, Stop, Walk, printable};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::json;
@@ -26,7 +26,7 @@ struct Arguments {
     path: String,
 }
 
-pub(super) fn grep_files() -> Reading {
+pub(super) fn grep_files() -> FileTool {
     let description = "Searches text files for a regular expression (Rust syntax, line by line, `(?i)` ignores \
         case) and returns the matching lines as `path:line: text`, sorted by path. Symlinks are not followed; \
         binary files, files over 8 MiB, `.git`, `node_modules`, `target` and `.entourage` are passed over. \
@@ -43,7 +43,7 @@ pub(super) fn grep_files() -> Reading {
         "required": ["pattern"],
         "additionalProperties": false,
     });
-    Reading::new("grep_files", description, parameters, grep)
+    FileTool::reading("grep_files", description, parameters, grep)
 }
 
 fn grep(call: Call, stop: &Stop) -> Result<String, Output> {
@@ -57,7 +57,7 @@ fn grep(call: Call, stop: &Stop) -> Result<String, Output> {
         }
         Err(PathFault::NotAFolder { .. }) => {
             let text = call.workspace.read_text(&arguments.path, FILE_BYTES_MAX)?;
-            let path = WorkspacePath::parse(&arguments.path)?;
+            let path = call.workspace.path(&arguments.path)?;
             // There is no further file, so it does not matter whether the search has enough.
             let _ = search.text(path.resolvable(), &text);
             (path.resolvable().to_owned(), Vec::new())

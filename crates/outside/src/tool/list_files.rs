@@ -1,7 +1,7 @@
 //! `list_files`: what lies in one folder.
 
 use super::arguments::decode;
-use super::reading::Reading;
+use super::file_tool::FileTool;
 use super::{Call, Output};
 use crate::workspace::{Folder, Kind, Stop, printable};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ struct Arguments {
     path: String,
 }
 
-pub(super) fn list_files() -> Reading {
+pub(super) fn list_files() -> FileTool {
     let description = "Lists one folder, not what lies below it: one name per line, sorted. Folders end in `/`, \
         symlinks show where they lead. At most 1000 entries.";
     let parameters = json!({
@@ -30,7 +30,7 @@ pub(super) fn list_files() -> Reading {
         },
         "additionalProperties": false,
     });
-    Reading::new("list_files", description, parameters, list)
+    FileTool::reading("list_files", description, parameters, list)
 }
 
 fn list(call: Call, stop: &Stop) -> Result<String, Output> {

@@ -1,12 +1,16 @@
 //! `read_file`: the text of one file, or some lines of it.
 
 use super::arguments::decode;
-use super::reading::Reading;
-use super::{Call, Output};
-use crate::workspace::{OpenFile, PathFault, Stop, TELLING_BYTES};
+use super::background::in_background;
+use super::file_tool::FileTool;
+use super::{Attendant, Call, Output, Tool};
+use crate::workspace::{Origin, PathFault, Stop, TELLING_BYTES};
+use async_trait::async_trait;
+use entourage_model::{Fact, ToolSpec};
 use serde::Deserialize;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read as _};
+use std::sync::Arc;
 
 /// How far into a file a line is looked for.
 const PASSED_BYTES_MAX: u64 = 256 << 20;
@@ -22,10 +26,15 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-pub(super) fn read_file() -> Reading {
+/// The tool. Beside files of the workspace it reads those of the thread, whose paths are absolute.
+#[derive(Debug)]
+pub(super) struct ReadFile(FileTool);
+
+pub(super) fn read_file() -> ReadFile {
     let description = "Returns the text of a file, exactly as it is and without line numbers. `offset` and `limit` \
         choose lines. A text that is too long is cut, and its last line says at which offset to read on. \
-        A folder or a binary file is an error.";
+        A folder or a binary file is an error. Files of this conversation, such as attachments and the whole of an \
+        output that was cut, have paths that begin with `/`.";
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -36,7 +45,38 @@ pub(super) fn read_file() -> Reading {
         "required": ["path"],
         "additionalProperties": false,
     });
-    Reading::new("read_file", description, parameters, read).first_at_once(read_at_once)
+    let tool = FileTool::reading("read_file", description, parameters, read);
+    ReadFile(tool.first_at_once(read_at_once).telling(did))
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        self.0.spec()
+    }
+
+    async fn call(&self, call: Call) -> Output {
+        match of_thread(&call) {
+            Some((attendant, path)) => match attendant.file(&path).await {
+                Some(bytes) => in_background(move |stop| read_bytes(call, path, &bytes, stop)).await,
+                // Neither the thread nor the workspace has it: the workspace says so.
+                None => self.0.call(call).await,
+            },
+            None => self.0.call(call).await,
+        }
+    }
+}
+
+/// The path of a file of the thread, if that is what is wanted, and who can give it.
+fn of_thread(call: &Call) -> Option<(Arc<dyn Attendant>, String)> {
+    let attendant = call.attendant.clone()?;
+    let Arguments { path, .. } = Arguments::deserialize(&call.arguments).ok()?;
+    (path.starts_with('/') && !call.workspace.may_hold(&path)).then_some((attendant, path))
+}
+
+fn did(call: &Call) -> Option<Fact> {
+    let Arguments { path, .. } = Arguments::deserialize(&call.arguments).ok()?;
+    Some(Fact::ReadFile { path: call.workspace.project_path(&path) })
 }
 
 fn first_line() -> u64 {
@@ -58,30 +98,41 @@ fn read(call: Call, stop: &Stop) -> Result<String, Output> {
     let file = call.workspace.file(&arguments.path)?;
     let head = file.read(TELLING_BYTES)?;
     if head.contains(&0) {
-        return Err(file.not_text().into());
+        return Err(file.origin().not_text().into());
     }
     // Less than was asked for is all that there is.
     let is_all = u64::try_from(head.len()).is_ok_and(|read| read < TELLING_BYTES);
     let mut rest = BufReader::with_capacity(if is_all { 0 } else { CHUNK_BYTES }, &file);
-    let mut lines = Lines { reader: &mut head.as_slice().chain(&mut rest), file: &file, stop };
-    let passed = lines.pass(arguments.offset.saturating_sub(1))?;
-    let bytes = lines.keep(arguments.limit, call.output_bytes_max)?;
-    if bytes.is_empty() && arguments.offset > 1 {
-        return Err(Output::error(format!("Line {} is past the end: there are {passed} lines.", arguments.offset)));
-    }
-    let cut = bytes.len() > call.output_bytes_max;
-    let text = text(&file, bytes, cut)?;
-    Ok(if cut { cut_at_line(text, file.size(), arguments.offset, call.output_bytes_max) } else { text })
+    let mut lines = Lines { reader: &mut head.as_slice().chain(&mut rest), origin: file.origin(), stop };
+    lines.chosen(&arguments, call.output_bytes_max)
+}
+
+fn read_bytes(call: Call, path: String, mut bytes: &[u8], stop: &Stop) -> Result<String, Output> {
+    let arguments: Arguments = decode(call.arguments)?;
+    let origin = Origin { path, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
+    Lines { reader: &mut bytes, origin: &origin, stop }.chosen(&arguments, call.output_bytes_max)
 }
 
 /// A file as lines, of any length, read piece by piece.
 struct Lines<'a> {
     reader: &'a mut dyn BufRead,
-    file: &'a OpenFile,
+    origin: &'a Origin,
     stop: &'a Stop,
 }
 
 impl Lines<'_> {
+    /// The lines that are asked for, cut where they are too many.
+    fn chosen(&mut self, arguments: &Arguments, bytes_max: usize) -> Result<String, Output> {
+        let passed = self.pass(arguments.offset.saturating_sub(1))?;
+        let bytes = self.keep(arguments.limit, bytes_max)?;
+        if bytes.is_empty() && arguments.offset > 1 {
+            return Err(Output::error(format!("Line {} is past the end: there are {passed} lines.", arguments.offset)));
+        }
+        let cut = bytes.len() > bytes_max;
+        let text = text(self.origin, bytes, cut)?;
+        Ok(if cut { cut_at_line(text, self.origin.size, arguments.offset, bytes_max) } else { text })
+    }
+
     /// Passes over as many lines as there are, up to `lines`, and says how many that were.
     fn pass(&mut self, lines: u64) -> Result<u64, PathFault> {
         let (mut passed, mut passed_bytes, mut within_line) = (0, 0, false);
@@ -89,7 +140,7 @@ impl Lines<'_> {
             let Some((bytes, ended)) = self.piece(|_| {})? else { break };
             passed_bytes += bytes;
             if passed_bytes > PASSED_BYTES_MAX {
-                return Err(self.file.too_large(PASSED_BYTES_MAX));
+                return Err(self.origin.too_large(PASSED_BYTES_MAX));
             }
             passed += u64::from(ended);
             within_line = !ended;
@@ -110,7 +161,7 @@ impl Lines<'_> {
 
     /// The next piece of a line: its length, and whether the line ends with it. At the end of the file there is none.
     fn piece(&mut self, mut take: impl FnMut(&[u8])) -> Result<Option<(u64, bool)>, PathFault> {
-        let buffer = self.reader.fill_buf().map_err(|error| self.file.unreadable(error))?;
+        let buffer = self.reader.fill_buf().map_err(|error| self.origin.unreadable(error))?;
         if buffer.is_empty() || self.stop.is_set() {
             return Ok(None);
         }
@@ -123,9 +174,9 @@ impl Lines<'_> {
 }
 
 /// `bytes` as text; where they were `cut`, the last character may be a part of one.
-fn text(file: &OpenFile, mut bytes: Vec<u8>, cut: bool) -> Result<String, PathFault> {
+fn text(origin: &Origin, mut bytes: Vec<u8>, cut: bool) -> Result<String, PathFault> {
     if bytes.contains(&0) {
-        return Err(file.not_text());
+        return Err(origin.not_text());
     }
     if let Err(error) = std::str::from_utf8(&bytes)
         && cut
@@ -133,7 +184,7 @@ fn text(file: &OpenFile, mut bytes: Vec<u8>, cut: bool) -> Result<String, PathFa
     {
         bytes.truncate(error.valid_up_to());
     }
-    String::from_utf8(bytes).map_err(|_| file.not_text())
+    String::from_utf8(bytes).map_err(|_| origin.not_text())
 }
 
 /// As many whole lines as fit, and a last line that says how to go on; of a single endless line, its beginning.
@@ -165,7 +216,6 @@ mod tests {
     use cap_std::fs::Dir;
     use entourage_model::{Ids, Timestamp};
     use serde_json::Value;
-    use std::sync::Arc;
 
     fn call(workspace: &Arc<Workspace>, arguments: Value) -> Call {
         Call {
@@ -175,6 +225,8 @@ mod tests {
             arguments,
             workspace: Arc::clone(workspace),
             output_bytes_max: 100,
+            time_max: std::time::Duration::from_secs(1),
+            attendant: None,
         }
     }
 

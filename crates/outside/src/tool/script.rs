@@ -1,6 +1,7 @@
 //! Tools that a project declares as code: their arguments checked, their time and memory bounded, their results read.
 
 mod given;
+mod hook;
 
 pub use given::{Enclosure, Given};
 
@@ -8,7 +9,7 @@ use super::arguments::Schema;
 use super::toolbox::panic_message;
 use super::{Output, cut};
 use entourage_model::{Digest, Limits, Name, ScriptTool};
-use entourage_script::{Door, Fault, FaultKind};
+use entourage_script::{Door, Fault, FaultKind, Given as Handed};
 use futures::FutureExt as _;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -57,11 +58,12 @@ impl Scripts {
     pub async fn call(&self, call: ScriptCall<'_>, door: Arc<dyn Door>) -> Result<Given, Output> {
         let ScriptCall { tool, limits, .. } = call;
         let name = &tool.spec.name;
-        let arguments = self.schema(&call).arguments(name.as_str(), call.arguments)?;
+        // A schema that parses, such as zod's, may take more than JSON Schema can say: then it decides.
+        let (value, misfit) = self.schema(&call).compare(name.as_str(), call.arguments)?;
         let _room = if call.depth == 0 { self.at_once.acquire().await.ok() } else { None };
         let bounds =
             entourage_script::Limits { bytes: limits.script_bytes, time: Duration::from_secs(limits.script_seconds) };
-        let work = entourage_script::call(&tool.program, EXECUTE, arguments, door, bounds);
+        let work = entourage_script::call(&tool.program, EXECUTE, Handed::Arguments { value, misfit }, door, bounds);
         let value = match AssertUnwindSafe(work).catch_unwind().await {
             Ok(Ok(value)) => value,
             Ok(Err(fault)) => return Err(Output::error(explain(name, &fault, limits))),
@@ -71,7 +73,7 @@ impl Scripts {
             }
         };
         let mut given = Given::read(value).map_err(|why| Output::error(format!("`{name}` failed: {why}")))?;
-        given.output.text = cut::bounded(given.output.text, limits.tool_output_bytes);
+        given.output.text = cut::bounded(given.output.text, limits.tool_output_bytes, None);
         Ok(given)
     }
 
@@ -89,6 +91,7 @@ fn explain(tool: &Name, fault: &Fault, limits: &Limits) -> String {
     match fault.kind {
         FaultKind::Time => limit("script_seconds", format!("{} seconds", limits.script_seconds)),
         FaultKind::Memory => limit("script_bytes", format!("{} bytes", limits.script_bytes)),
+        FaultKind::Arguments => fault.what.clone(),
         FaultKind::Read | FaultKind::Syntax | FaultKind::Import | FaultKind::Threw | FaultKind::Value => {
             let mut text = format!("`{tool}` failed: {}\nat {}", fault.what, fault.file);
             for number in [fault.line, fault.column].into_iter().flatten() {

@@ -1,11 +1,14 @@
 //! The tools that a process has: found by name, checked, bounded in time and bytes, and never the end of their caller.
 
 use super::arguments::Schema;
+use super::edit_file::edit_file;
 use super::find_files::find_files;
 use super::grep_files::grep_files;
 use super::list_files::list_files;
 use super::read_file::read_file;
-use super::{Call, Output, Tool, alias, cut};
+use super::shell::{Shell, ShellSettings};
+use super::write_file::write_file;
+use super::{Attendant, Call, Output, Tool, alias, cut};
 use crate::workspace::Workspace;
 use entourage_model::{CallId, Name, ThreadId, ToolSpec};
 use futures::FutureExt as _;
@@ -14,6 +17,9 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How much longer a tool may take to stop by itself when its time is over.
+const STOPPING: Duration = Duration::from_secs(10);
 
 /// How much of a name that nobody knows is repeated to the model.
 const NAME_CHARS_SHOWN: usize = 80;
@@ -38,16 +44,26 @@ pub struct Caller {
     pub key: String,
     pub workspace: Arc<Workspace>,
     pub output_bytes_max: usize,
+    /// Whoever shows and keeps what the call gives. Without one, what is cut is lost.
+    pub attendant: Option<Arc<dyn Attendant>>,
 }
 
 impl Toolbox {
-    /// The tools that every project has.
+    /// The tools that every project has, but for commands.
     pub fn builtin() -> Self {
         let mut toolbox = Self::default();
-        for tool in [read_file(), list_files(), find_files(), grep_files()] {
+        toolbox.insert(Arc::new(read_file()));
+        for tool in [list_files(), find_files(), grep_files(), write_file(), edit_file()] {
             toolbox.insert(Arc::new(tool));
         }
         toolbox
+    }
+
+    /// The same with `shell`. Only a program that is its own keeper can have it.
+    #[must_use]
+    pub fn with_shell(mut self, settings: ShellSettings) -> Self {
+        self.insert(Arc::new(Shell::new(settings)));
+        self
     }
 
     /// Adds a tool under the name of its spec. The tool that had that name before is given back.
@@ -75,12 +91,18 @@ impl Toolbox {
 
     /// Calls a tool with the arguments as the model wrote them. Every way that this can go is an output.
     pub async fn call(&self, name: &Name, raw_arguments: &str, caller: Caller, time_max: Duration) -> Output {
-        let output_bytes_max = caller.output_bytes_max;
+        let (output_bytes_max, attendant) = (caller.output_bytes_max, caller.attendant.clone());
         let mut output = match self.resolve(name.as_str()) {
             Some((name, registered)) => registered.call(name, raw_arguments, caller, time_max).await,
             None => self.unknown(name.as_str()),
         };
-        output.text = cut::bounded(output.text, output_bytes_max);
+        if output.text.len() > output_bytes_max {
+            let whole = match attendant {
+                Some(attendant) => attendant.keep(&format!("{name}.txt"), output.text.clone().into_bytes()).await,
+                None => None,
+            };
+            output.text = cut::bounded(output.text, output_bytes_max, whole.as_deref());
+        }
         output
     }
 
@@ -105,11 +127,11 @@ impl Registered {
             Ok(arguments) => arguments,
             Err(refusal) => return refusal,
         };
-        let Caller { thread, call, key, workspace, output_bytes_max } = caller;
-        let call = Call { thread, call, key, arguments, workspace, output_bytes_max };
+        let Caller { thread, call, key, workspace, output_bytes_max, attendant } = caller;
+        let call = Call { thread, call, key, arguments, workspace, output_bytes_max, time_max, attendant };
         // A tool that panicked keeps nothing of the call, and its next call is a call like any other.
         let work = AssertUnwindSafe(self.tool.call(call)).catch_unwind();
-        match tokio::time::timeout(time_max, work).await {
+        match tokio::time::timeout(time_max.saturating_add(STOPPING), work).await {
             Ok(Ok(output)) => output,
             Ok(Err(panic)) => {
                 tracing::error!(tool = %name, %thread, panic = panic_message(panic.as_ref()), "a tool panicked");

@@ -22,8 +22,12 @@ pub enum PathFault {
     TooLarge { path: String, size: u64, bytes_max: u64 },
     #[error("`{path}` is not text: it is a binary file of {size} bytes")]
     NotText { path: String, size: u64 },
+    #[error("`{path}` belongs to the program itself, and no tool opens it")]
+    Closed { path: String },
     #[error("`{path}` could not be read: {}", source.kind())]
     Io { path: String, source: io::Error },
+    #[error("`{path}` could not be written: {}", source.kind())]
+    Unwritable { path: String, source: io::Error },
 }
 
 impl PathFault {
@@ -47,6 +51,23 @@ impl PathFault {
             io::ErrorKind::NotADirectory => Self::NotAFolder { path: shown(path) },
             _ => Self::of_either(path, error),
         }
+    }
+
+    /// What the error of making or changing a file or a folder means.
+    pub(crate) fn of_change(path: &str, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                Self::Malformed { path: shown(path), why: "a part of it is a file, not a folder".to_owned() }
+            }
+            _ => match Self::of_file(path, error) {
+                Self::Io { path, source } => Self::Unwritable { path, source },
+                fault => fault,
+            },
+        }
+    }
+
+    pub(crate) fn closed(path: &str) -> Self {
+        Self::Closed { path: shown(path) }
     }
 
     fn of_either(path: &str, error: io::Error) -> Self {

@@ -4,6 +4,7 @@ use super::fault::{PathFault, shown};
 use cap_std::fs::{Dir, File, FileType, FileTypeExt as _, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 /// A NUL among its first bytes is how a binary file is told.
@@ -12,8 +13,14 @@ pub(crate) const TELLING_BYTES: u64 = 8 << 10;
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
-    path: String,
-    size: u64,
+    origin: Origin,
+}
+
+/// Where bytes come from, for whoever has to say that they cannot be used.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) path: String,
+    pub(crate) size: u64,
 }
 
 impl OpenFile {
@@ -38,18 +45,22 @@ impl OpenFile {
         if !metadata.is_file() {
             return Err(PathFault::NotAFile { path: shown(given), what: what(metadata.file_type()) });
         }
-        Ok(Self { file, path: given.to_owned(), size: metadata.len() })
+        Ok(Self { file, origin: Origin { path: given.to_owned(), size: metadata.len() } })
     }
 
     /// Its size when it was opened, in bytes.
     pub fn size(&self) -> u64 {
-        self.size
+        self.origin.size
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The whole of it, if it has at most `bytes_max` bytes; a growing file is read no further.
     pub fn text(self, bytes_max: u64) -> Result<String, PathFault> {
-        if self.size > bytes_max {
-            return Err(self.too_large(bytes_max));
+        if self.origin.size > bytes_max {
+            return Err(self.origin.too_large(bytes_max));
         }
         // Most binary files show it at once, and are read no further.
         let mut bytes = self.read(TELLING_BYTES.min(bytes_max.saturating_add(1)))?;
@@ -58,21 +69,23 @@ impl OpenFile {
             bytes.append(&mut self.read(bytes_max.saturating_add(1).saturating_sub(read))?);
         }
         if bytes.contains(&0) {
-            return Err(self.not_text());
+            return Err(self.origin.not_text());
         }
         if u64::try_from(bytes.len()).is_ok_and(|read| read > bytes_max) {
-            return Err(self.too_large(bytes_max));
+            return Err(self.origin.too_large(bytes_max));
         }
-        String::from_utf8(bytes).map_err(|_| self.not_text())
+        String::from_utf8(bytes).map_err(|_| self.origin.not_text())
     }
 
     /// The next `bytes_max` bytes, or as many as there are.
     pub(crate) fn read(&self, bytes_max: u64) -> Result<Vec<u8>, PathFault> {
-        let mut bytes = Vec::with_capacity(usize::try_from(self.size.min(bytes_max)).unwrap_or(0));
-        self.take(bytes_max).read_to_end(&mut bytes).map_err(|error| self.unreadable(error))?;
+        let mut bytes = Vec::with_capacity(usize::try_from(self.origin.size.min(bytes_max)).unwrap_or(0));
+        self.take(bytes_max).read_to_end(&mut bytes).map_err(|error| self.origin.unreadable(error))?;
         Ok(bytes)
     }
+}
 
+impl Origin {
     pub(crate) fn not_text(&self) -> PathFault {
         PathFault::NotText { path: shown(&self.path), size: self.size }
     }
@@ -83,6 +96,12 @@ impl OpenFile {
 
     pub(crate) fn unreadable(&self, error: io::Error) -> PathFault {
         PathFault::of_file(&self.path, error)
+    }
+}
+
+impl AsFd for OpenFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

@@ -1,6 +1,7 @@
 //! One open folder and its entries.
 
 use super::PathFault;
+use super::closed::Closed;
 use super::path::WorkspacePath;
 use super::stop::Stop;
 use cap_std::fs::{Dir, FileType};
@@ -12,6 +13,7 @@ use std::io;
 pub(crate) struct Folder {
     dir: Dir,
     path: WorkspacePath,
+    closed: Closed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +40,13 @@ pub(crate) struct Entries {
 }
 
 impl Folder {
-    pub(crate) fn new(dir: Dir, path: WorkspacePath) -> Self {
-        Self { dir, path }
+    pub(super) fn new(dir: Dir, path: WorkspacePath, closed: Closed) -> Self {
+        Self { dir, path, closed }
+    }
+
+    /// What lies below and is entered by nobody.
+    pub(super) fn closed(&self) -> &Closed {
+        &self.closed
     }
 
     pub(crate) fn dir(&self) -> &Dir {

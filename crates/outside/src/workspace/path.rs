@@ -2,6 +2,7 @@
 
 use super::fault::{PathFault, shown};
 use std::borrow::Cow;
+use std::path::Path;
 
 const PATH_BYTES_MAX: usize = 4096;
 
@@ -14,8 +15,9 @@ pub(crate) struct WorkspacePath {
 }
 
 impl WorkspacePath {
-    /// An empty path is the root, like `.`.
-    pub(crate) fn parse(given: &str) -> Result<Self, PathFault> {
+    /// An empty path is the root, like `.`. An absolute path is one that begins with one of `roots`, by which commands
+    /// and people know the root: what follows is resolved beneath it like any other path.
+    pub(crate) fn parse_from(given: &str, roots: &[&Path]) -> Result<Self, PathFault> {
         let malformed = |why: String| Err(PathFault::Malformed { path: shown(given), why });
         if given.len() > PATH_BYTES_MAX {
             return malformed(format!("it has {} bytes, and at most {PATH_BYTES_MAX} are allowed", given.len()));
@@ -23,10 +25,14 @@ impl WorkspacePath {
         if given.contains('\0') {
             return malformed("it contains a NUL".to_owned());
         }
-        if given.starts_with('/') {
-            return Err(PathFault::Outside { path: shown(given) });
-        }
-        let segments: Vec<&str> = given.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
+        let beneath = match given.strip_prefix('/') {
+            None => given,
+            Some(_) => roots
+                .iter()
+                .find_map(|root| Path::new(given).strip_prefix(root).ok()?.to_str())
+                .ok_or_else(|| PathFault::Outside { path: shown(given) })?,
+        };
+        let segments: Vec<&str> = beneath.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
         Ok(Self { given: given.to_owned(), segments: segments.join("/") })
     }
 
@@ -38,6 +44,18 @@ impl WorkspacePath {
     /// For opening.
     pub(crate) fn resolvable(&self) -> &str {
         if self.segments.is_empty() { "." } else { &self.segments }
+    }
+
+    /// The same with what `..` means as long as no symlink is on the way: for telling, never for opening.
+    pub(crate) fn plain(&self) -> String {
+        let mut plain: Vec<&str> = Vec::new();
+        for segment in self.segments.split('/').filter(|segment| !segment.is_empty()) {
+            match segment {
+                ".." => drop(plain.pop()),
+                _ => plain.push(segment),
+            }
+        }
+        plain.join("/")
     }
 
     /// What the paths of everything below begin with: nothing, or the path and a slash.

@@ -1,5 +1,6 @@
 //! A walk over everything below a folder: in the order of paths, through open folders, without following symlinks.
 
+use super::closed::Closed;
 use super::folder::{self, Folder, Kind};
 use super::stop::Stop;
 use super::{OpenFile, PathFault};
@@ -48,13 +49,13 @@ impl Walk<'_> {
     pub(crate) fn below(mut self, start: &Folder) -> LeftOut {
         let mut left_out = LeftOut::default();
         let path = start.path().prefix();
-        let mut place = Place { start: path.len(), path, depth: 1 };
+        let mut place = Place { start: path.len(), path, depth: 1, closed: start.closed() };
         // Breaking is how the visitor says that it has enough; what it has seen stands.
         let _ = self.enter(start.dir(), &mut place, &mut left_out);
         left_out
     }
 
-    fn enter(&mut self, dir: &Dir, place: &mut Place, left_out: &mut LeftOut) -> ControlFlow<()> {
+    fn enter(&mut self, dir: &Dir, place: &mut Place<'_>, left_out: &mut LeftOut) -> ControlFlow<()> {
         let Ok(found) = folder::entries(dir, ENTRIES_MAX - left_out.looked_at, self.stop) else {
             left_out.unreadable += 1;
             return ControlFlow::Continue(());
@@ -78,7 +79,7 @@ impl Walk<'_> {
         ControlFlow::Continue(())
     }
 
-    fn descend(&mut self, dir: &Dir, name: &OsStr, place: &mut Place, left_out: &mut LeftOut) -> ControlFlow<()> {
+    fn descend(&mut self, dir: &Dir, name: &OsStr, place: &mut Place<'_>, left_out: &mut LeftOut) -> ControlFlow<()> {
         let passed_over = |known: &&str| name == *known && !self.named.contains(known);
         if PASSED_OVER.iter().any(passed_over) {
             return ControlFlow::Continue(());
@@ -91,6 +92,9 @@ impl Walk<'_> {
             left_out.unreadable += 1;
             return ControlFlow::Continue(());
         };
+        if place.closed.has_name(name) && place.closed.holds(&dir) {
+            return ControlFlow::Continue(());
+        }
         place.path.push('/');
         place.depth += 1;
         let flow = self.enter(&dir, place, left_out);
@@ -128,7 +132,8 @@ impl LeftOut {
 }
 
 /// Where the walk is.
-struct Place {
+struct Place<'a> {
+    closed: &'a Closed,
     path: String,
     /// How much of `path` is the folder where the walk began.
     start: usize,

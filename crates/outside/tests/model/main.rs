@@ -64,6 +64,7 @@ fn request(models: &[&str], text: &str) -> ModelRequest {
         reasoning: None,
         sampling: Sampling::default(),
         remote: None,
+        provider_options: serde_json::Map::new(),
     }
 }
 

@@ -144,7 +144,10 @@ impl Actor {
                         Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
-                            None => perform::tool(&self.inner, self.place(), (call, key), repeatable),
+                            None => {
+                                let agent = self.team.agent(&self.state.agent).cloned();
+                                perform::tool(&self.inner, (self.place(), agent), (call, key), repeatable)
+                            }
                         },
                     });
                 }

@@ -106,7 +106,10 @@ impl Interview {
                 };
                 script(inner, scene, (call, key), false)
             }
-            None => tool(inner, self.place, (call, key), false),
+            None => {
+                let agent = self.team.agent(&self.state.agent).cloned();
+                tool(inner, (self.place, agent), (call, key), false)
+            }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };
         acts.iter().for_each(|act| foresee(&mut self.state, act));

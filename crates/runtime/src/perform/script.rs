@@ -8,14 +8,17 @@ mod call;
 mod desk;
 mod door;
 mod file;
+mod hook;
 mod message;
 mod relative;
+
+pub use hook::Aftermath;
 
 use super::tool::outcome;
 use super::{Flight, Place};
 use crate::runtime::Inner;
 use desk::Desk;
-use door::ThreadDoor;
+use door::{Runner, ThreadDoor};
 use entourage_engine::{Input, ThreadState};
 use entourage_model::{Act, Attachment, FileRow, Outcome, ScriptTool, Team, ToolCall};
 use entourage_outside::tool::{Output, ScriptCall};
@@ -45,8 +48,9 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
     let inner = Arc::clone(inner);
     async move {
         let Scene { place, team, tool, state } = scene;
-        let door = ThreadDoor::new(inner, (place, team, tool), Desk::new(state, None), key, 0);
-        let ended = match run(Arc::new(door), &call.arguments).await {
+        let scene = (place, team, Runner::Tool(Arc::clone(&tool)));
+        let door = ThreadDoor::new(inner, scene, Desk::new(state, None), key, 0);
+        let ended = match run(Arc::new(door), &tool, &call.arguments).await {
             Ok(Returned { output, files, acts }) => Input::ToolEnded {
                 call: call.id,
                 outcome: outcome(output.status),
@@ -69,17 +73,11 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
     .boxed()
 }
 
-/// Runs the door's tool. After an error nothing that it did counts.
-async fn run(door: Arc<ThreadDoor>, arguments: &str) -> Result<Returned, Output> {
-    let call = ScriptCall {
-        tool: &door.tool,
-        bundle: door.bundle(),
-        arguments,
-        limits: &door.inner.limits,
-        depth: door.depth,
-    };
+/// Runs the tool behind its door. After an error nothing that it did counts.
+async fn run(door: Arc<ThreadDoor>, tool: &ScriptTool, arguments: &str) -> Result<Returned, Output> {
+    let call = ScriptCall { tool, bundle: door.bundle(), arguments, limits: &door.inner.limits, depth: door.depth };
     let given = door.inner.scripts.call(call, Arc::clone(&door) as _).await?;
     let files = door.enclose(given.enclosures).await;
-    let files = files.map_err(|why| Output::error(format!("`{}` failed: {why}", door.tool.spec.name)))?;
+    let files = files.map_err(|why| Output::error(format!("`{}` failed: {why}", tool.spec.name)))?;
     Ok(Returned { output: given.output, files, acts: door.desk().take_acts() })
 }

@@ -1,39 +1,61 @@
 //! Calling a tool that this process has.
 
+mod attendant;
+
 use super::{Flight, Place};
 use crate::runtime::Inner;
+use attendant::ThreadAttendant;
 use entourage_engine::Input;
-use entourage_model::{Outcome, ToolCall, ToolStatus};
-use entourage_outside::tool::{Caller, Output};
+use entourage_model::{Agent, Outcome, ToolCall, ToolStatus};
+use entourage_outside::tool::{Attendant, Caller, Output};
 use futures::FutureExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) fn tool(inner: &Arc<Inner>, place: Place, (call, key): (ToolCall, String), repeatable: bool) -> Flight {
+/// Dropping the flight stops the tool. `agent` is the one at work, if the team still has it.
+pub(crate) fn tool(
+    inner: &Arc<Inner>,
+    (place, agent): (Place, Option<Arc<Agent>>),
+    (call, key): (ToolCall, String),
+    repeatable: bool,
+) -> Flight {
     let inner = Arc::clone(inner);
     async move {
-        let output = call_builtin(&inner, place, &call, key).await;
+        let attendant = Arc::new(ThreadAttendant::new(Arc::clone(&inner), place, call.id.clone(), &key));
+        let attending = Some(Arc::clone(&attendant) as Arc<dyn Attendant>);
+        let output = call_builtin(&inner, (place, agent.as_deref(), attending), &call, key).await;
         let ended = Input::ToolEnded {
             call: call.id,
             outcome: outcome(output.status),
             text: output.text,
             attachments: Vec::new(),
-            acts: Vec::new(),
-            facts: Vec::new(),
+            acts: attendant.acts(),
+            facts: output.facts,
         };
         (ended, repeatable)
     }
     .boxed()
 }
 
-/// Calls a tool of this process.
-pub(super) async fn call_builtin(inner: &Inner, place: Place, call: &ToolCall, key: String) -> Output {
+/// Calls a tool of this process in the folder of the agent.
+pub(super) async fn call_builtin(
+    inner: &Inner,
+    (place, agent, attendant): (Place, Option<&Agent>, Option<Arc<dyn Attendant>>),
+    call: &ToolCall,
+    key: String,
+) -> Output {
+    let root = agent.and_then(|agent| agent.workspace.as_ref()?.root(&agent.name));
+    let workspace = match inner.workspaces.root(root.as_deref()) {
+        Ok(workspace) => workspace,
+        Err(fault) => return Output::error(format!("The workspace cannot be opened: {fault}")),
+    };
     let caller = Caller {
         thread: place.thread,
         call: call.id.clone(),
         key,
-        workspace: Arc::clone(&inner.workspace),
+        workspace,
         output_bytes_max: inner.limits.tool_output_bytes,
+        attendant,
     };
     let time_max = Duration::from_secs(inner.limits.shell_seconds);
     inner.tools.call(&call.name, &call.arguments, caller, time_max).await

@@ -56,14 +56,14 @@ async fn a_childs_result_is_what_its_tool_says() {
 async fn a_tool_writes_to_its_parent_with_a_file_of_its_own() {
     let body = "await state.writeFile('/x.txt', 'x'); const parent = await state.getParentThread();
         await parent.queueMessage({ role: 'user', content: 'see this', attachments: ['/x.txt'] });
-        let refused; try { await parent.getMessages(); } catch (error) { refused = error.message; }
+        let refused; try { await parent.setStatus('x'); } catch (error) { refused = error.message; }
         return [parent.agentId, refused].join('|');";
     let stage = below(background("worker"), body).await;
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
     let child = stage.kids(thread).await[0].id;
     let said = result(&stage, child).await.content;
-    assert_eq!(said, "boss|`state.getMessages` is not offered for another thread");
+    assert_eq!(said, "boss|`state.setStatus` is not offered for another thread");
     let messages = stage.messages(thread).await;
     let seen = messages.iter().find(|message| message.content == "see this").expect("it was queued");
     let files = stage.store.files(thread).await.unwrap();
@@ -87,6 +87,47 @@ async fn a_tool_sees_its_children_and_can_write_to_them_and_look_at_them() {
     let child = stage.kids(thread).await[0].id;
     assert_eq!(stage.texts(child, Role::User).await, ["help", "once more"]);
     assert_eq!(stage.texts(child, Role::Assistant).await, ["helped", "helped again"]);
+}
+
+#[tokio::test]
+async fn a_relative_shows_what_it_is_and_what_it_has() {
+    let body = "if ((await state.getParentThread()) === null) {
+            await state.setValue('k', 'v'); await state.writeFile('/d/x.txt', 'hi');
+            return 'set';
+        }
+        const parent = await state.getParentThread();
+        let refused; try { await parent.terminate(); } catch (error) { refused = error.message; }
+        const listed = parent.children.find((child) => child.reference === state.threadId);
+        return [parent.threadId !== state.threadId, parent.agentId, parent.userId, typeof parent.createdAt, parent.terminated,
+            parent.arguments, ['running', 'waiting'].includes(parent.status), listed.name, (await parent.getMessages())[0].content,
+            await parent.getValue('k'), await parent.readFile('/d/x.txt'), (await parent.statFile('/d/x.txt')).size,
+            (await parent.readdirFile('/d')).map((file) => file.name).join('+'), refused].join('|');";
+    let create = json!({"agent": "worker", "message": "work", "name": "Ann"});
+    let brain = by_turn(vec![
+        ("boss", vec![Reply::call(PROBE, json!({})), Reply::call("subagent_create", create), Reply::text("over")]),
+        ("worker", vec![Reply::call(PROBE, json!({})), Reply::text("worked")]),
+    ]);
+    let mut stage = Stage::new(Vec::new(), brain).await;
+    let boss = solo("boss", vec![resumable("worker"), cast::tool(PROBE)]);
+    stage.team = team(vec![boss, user_of("worker", &[PROBE])], &[(PROBE, body)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let child = stage.kids(thread).await[0].id;
+    assert_eq!(
+        result(&stage, child).await.content,
+        "true|boss||number|||true|worker|go|v|hi|2|x.txt|a thread cannot terminate its parent"
+    );
+}
+
+#[tokio::test]
+async fn a_child_shows_its_own_children_and_its_status() {
+    let body = "const child = await state.getChildThread(state.children[0].reference);
+        return [child.status, child.children.length, typeof child.createdAt, await child.getValue('none'),
+            (await child.readdirFile()).length, await child.readFile('/none')].join('|');";
+    let stage = above(body).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await[1], "idle|0|number||0|");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Scripted tools that go wrong: what the model is told, and that nothing of what they did has happened.
 
-use crate::smithy::{PROBE, once, probe, result, stage, stage_on};
+use crate::smithy::{PROBE, defined, once, probe, result, stage, stage_on, user_of};
 use crate::stage::{LONG, Stage, by_turn};
 use entourage_model::{Limits, Outcome, RunStatus, ThreadId, ThreadStatus, Timestamp, ToolStatus};
 use entourage_store::{Clock, MemoryStore};
@@ -79,6 +79,39 @@ async fn arguments_that_do_not_fit_are_refused_in_the_words_of_every_tool() {
     let text = result(&stage, thread).await.content;
     assert!(text.starts_with("The arguments of `probe` do not fit its schema:\narguments/count:"), "{text}");
     is_untouched(&stage, thread).await;
+}
+
+#[tokio::test]
+async fn a_schema_that_coerces_takes_what_json_schema_would_not() {
+    let text = "import { defineTool } from '@standardagents/spec';
+import { z } from 'zod';
+export default defineTool({
+  description: 'Adds.',
+  args: z.object({
+    count: z.coerce.number().int(),
+    tags: z.preprocess((given) => (typeof given === 'string' ? given.split(',') : given), z.array(z.string())),
+    mood: z.enum(['dry', 'warm']).catch('dry'),
+    at: z.string().transform((at) => at.length),
+  }),
+  execute: async (_state, args) => JSON.stringify(args),
+});
+";
+    for (arguments, expected) in [
+        (
+            json!({"count": "3", "tags": "a,b", "mood": 7, "at": "noon"}),
+            r#"{"count":3,"tags":["a","b"],"mood":"dry","at":4}"#,
+        ),
+        (
+            json!({"count": "x", "tags": [], "at": 1}),
+            "The arguments do not fit the tool's schema:\n[count] Invalid input: expected number, received NaN\n[at] Invalid input: expected string, received number",
+        ),
+    ] {
+        let mut stage = stage_on(Arc::new(MemoryStore::new()), "", once(arguments), Limits::default()).await;
+        stage.team = defined(vec![user_of("boss", &[PROBE])], text);
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.settle(thread).await;
+        assert_eq!(result(&stage, thread).await.content, expected);
+    }
 }
 
 #[tokio::test]

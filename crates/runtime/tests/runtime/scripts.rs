@@ -2,7 +2,7 @@
 
 use crate::smithy::{PROBE, probe, result, stage, team, user_of};
 use crate::stage::{Stage, by_turn};
-use entourage_model::{Role, ThreadStatus, ToolStatus, VariableValue};
+use entourage_model::{Role, ThreadStatus, ToolConfig, ToolStatus, VariableValue};
 use entourage_testkit::Reply;
 use serde_json::{Value, json};
 
@@ -174,6 +174,34 @@ async fn files_are_written_read_moved_and_found() {
 }
 
 #[tokio::test]
+async fn what_is_said_about_a_file_stays_with_it() {
+    let body = "const said = (file) => JSON.stringify(file.metadata ?? null);
+        const kept = await state.writeFile('/d/x', '1', 'text/x', { by: 'probe' }); await state.writeFile('/d/y', '2');
+        const listed = (await state.readdirFile('/d')).map(said).join('+');
+        await state.moveFile('/d', '/e');
+        const moved = [await state.statFile('/e/x'), ...(await state.findFiles('y'))].map(said).join('+');
+        await state.writeFile('/e/x', '3'); await state.writeFile('/e/y', '', null, { n: 1 }); await state.unlinkFile('/e/y');
+        await state.writeFile('/e/y', 'again');
+        let refused; try { await state.getValue('\\0file:/e/x'); } catch (error) { refused = error.message; }
+        return [said(kept), listed, moved, said(await state.statFile('/e/x')), said(await state.statFile('/e/y')), refused].join('|');";
+    check(&[(
+        body,
+        r#"{"by":"probe"}|{"by":"probe"}+null|{"by":"probe"}+null|null|null|the key of a value begins with a NUL"#,
+    )])
+    .await;
+    let stage = stage("await state.writeFile('/x', '1', null, { by: 'probe' }); return 'kept';").await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.runtime.state(thread).await.unwrap().unwrap().values.len(), 1, "it is durable with the file");
+    let stage =
+        crate::smithy::stage("await state.writeFile('/x', '1', null, { by: 'probe' }); await state.unlinkFile('/x');")
+            .await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.runtime.state(thread).await.unwrap().unwrap().values.len(), 0, "and goes with it");
+}
+
+#[tokio::test]
 async fn what_a_tool_may_not_do_with_files_is_thrown_at_it() {
     for (body, why) in [
         ("await state.writeFile('/../a', '');", "not a path of a file"),
@@ -232,6 +260,57 @@ async fn a_tool_calls_other_tools_inside_it() {
     assert_eq!(stage.texts(thread, Role::Tool).await.len(), 1, "a call inside a call is no message");
     let values = stage.runtime.state(thread).await.unwrap().unwrap().values;
     assert_eq!(json!(values), json!({"inner": 1, "outer": 1}));
+}
+
+#[tokio::test]
+async fn a_tool_that_says_what_it_uses_is_held_to_it() {
+    let body = "const told = []; const attempt = async (run) => { try { await run(); told.push('ok'); } catch (error) { told.push(error.message); } };
+        await attempt(() => state.invokeTool('inner', {})); await attempt(() => state.invokeTool('read_file', { path: 'note.txt' }));
+        await attempt(() => state.queueTool('other', {})); await attempt(() => state.queueTool('inner', {}));
+        return told.join('|');";
+    let mut stage = stage(body).await;
+    let tools = [(PROBE, body), ("inner", "return 'in';"), ("other", "return 'out';")];
+    let mut team = entourage_model::Team::clone(&team(vec![user_of("boss", &[PROBE])], &tools));
+    let probe = std::sync::Arc::make_mut(team.tools.get_mut(PROBE).expect("it is there"));
+    probe.uses = vec!["inner".into()];
+    stage.team = std::sync::Arc::new(team);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(
+        result(&stage, thread).await.content,
+        "ok|`probe` does not list `read_file` among what it `uses`|`probe` does not list `other` among what it `uses`|ok"
+    );
+    assert_eq!(stage.texts(thread, Role::Tool).await.len(), 2, "what may be queued is called");
+}
+
+#[tokio::test]
+async fn a_tool_is_given_what_the_prompt_says_about_it() {
+    let body = "return JSON.stringify([state.options, state.env('TONE'), state.env('REGION')]);";
+    let mut stage = stage(body).await;
+    let mut boss = user_of("boss", &[PROBE]);
+    let config: ToolConfig =
+        serde_json::from_value(json!({"env": {"TONE": "dry"}, "options": {"max": [1]}})).expect("a config");
+    boss.side_a.prompt.tool_configs.insert(PROBE.into(), config);
+    stage.team = team(vec![boss], &[(PROBE, body)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(result(&stage, thread).await.content, r#"[{"max":[1]},"dry","north"]"#);
+    check(&[("return JSON.stringify(state.options) + state.status;", "{}running")]).await;
+}
+
+#[tokio::test]
+async fn a_tool_that_cannot_be_queued_or_told_of_is_caught_like_any_error() {
+    check(&[
+        (
+            "try { state.queueTool('nope', {}); } catch (error) { return error.message; }",
+            "there is no tool `nope` that could be called here",
+        ),
+        ("return await state.emit('').catch((error) => error.message);", "the name of an event is empty"),
+    ])
+    .await;
+    let failed = probe("state.emit(''); return 'never mind';").await;
+    assert_eq!(failed.tool_status, Some(ToolStatus::Error));
+    assert!(failed.content.starts_with("`probe` failed: the name of an event is empty"), "{}", failed.content);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::stage::{Stage, by_turn, solo};
 use entourage_model::{
     Agent, EffectClass, Limits, Message, Name, Program, Role, ScriptTool, Source, Team, ThreadId, ToolSpec, Variable,
 };
-use entourage_script::{NoMemory, Sources, evaluate};
+use entourage_script::{Found, Located, NoMemory, Sources, evaluate};
 use entourage_store::{MemoryStore, Store};
 use entourage_testkit::fake_model::Brain;
 use entourage_testkit::{Reply, cast};
@@ -62,6 +62,29 @@ pub(crate) fn tool(name: &str, body: &str) -> (Name, Arc<ScriptTool>) {
 pub(crate) fn team(agents: Vec<Agent>, tools: &[(&str, &str)]) -> Arc<Team> {
     let tools = tools.iter().map(|(name, body)| tool(name, body)).collect();
     Arc::new(Team { tools, ..Team::clone(&cast::team(agents)) })
+}
+
+/// A team whose probe is defined by this text, and shown to models by the schema that it gives.
+pub(crate) fn defined(agents: Vec<Agent>, text: &str) -> Arc<Team> {
+    let evaluated = evaluate("agents/tools/probe.ts", &Only(text.to_owned()), &NoMemory).expect("it can be evaluated");
+    let Found::Object(members) = evaluated.value.found else { unreachable!("a definition is an object") };
+    let args = members.into_iter().find(|(name, _)| name == "args").expect("it has a schema").1;
+    let mut team = Team::clone(&team(agents, &[(PROBE, "")]));
+    let tool = Arc::make_mut(team.tools.get_mut(PROBE).expect("it is there"));
+    tool.program = Arc::new(evaluated.program);
+    Arc::make_mut(&mut tool.spec).parameters = Arc::new(plain(args));
+    Arc::new(team)
+}
+
+fn plain(located: Located) -> Value {
+    match located.found {
+        Found::Null | Found::Function | Found::Alien(_) => Value::Null,
+        Found::Flag(flag) => flag.into(),
+        Found::Number(number) => number.into(),
+        Found::Text(text) => text.into(),
+        Found::List(items) => items.into_iter().map(plain).collect(),
+        Found::Object(members) => members.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+    }
 }
 
 /// An agent that may call the tools of that name.

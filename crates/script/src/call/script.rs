@@ -1,30 +1,29 @@
-//! The script's side of a call: its thread, its engine, and its mail.
+//! The script's side of a call: its thread, its engine, and what it makes of its mail.
 
-use super::{Reply, Wish};
+use super::desk::{self, Desk, Mail, Outbox, Waiting};
+use super::{Given, Reply, Wish};
 use crate::fault::{Fault, FaultKind};
-use crate::limits::{ASKED_MAX, Limits, TIMERS_MAX};
+use crate::limits::Limits;
 use crate::modules;
 use crate::sandbox::{Sandbox, Scene, Watch};
 use crate::thrown;
 use crate::worker::Bond;
 use entourage_model::Program;
-use rquickjs::function::This;
+use rquickjs::function::{Args, This};
 use rquickjs::promise::PromiseState;
-use rquickjs::{Ctx, Exception, Function, Module, Object, Promise, Result as JsResult, Value as JsValue};
+use rquickjs::{Ctx, Function, Module, Object, Promise, Result as JsResult, Value as JsValue};
 use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 use tokio::sync::mpsc as mail;
 
 /// All that a script needs to run.
 pub(super) struct Script {
     pub(super) program: Program,
     pub(super) property: String,
-    pub(super) arguments: Value,
+    pub(super) given: Given,
     pub(super) facts: Value,
     pub(super) limits: Limits,
     pub(super) wish: mail::UnboundedSender<Wish>,
@@ -39,134 +38,25 @@ impl Script {
     }
 
     fn run(self, bond: &Arc<Bond>) -> Result<Value, Fault> {
-        let Self { program, property, arguments, facts, limits, wish, replies } = self;
+        let Self { program, property, given, facts, limits, wish, replies } = self;
         let watch = Watch::new(limits, bond);
         let entry = program.entry.clone();
-        let sandbox = Sandbox::new(&entry, limits, watch, Box::new(program))?;
+        let sandbox = Sandbox::new(&entry, limits, watch.clone(), Box::new(program))?;
+        sandbox.on_rejection(|ctx, promise, reason, heeded| desk::note_rejection(&ctx, promise, reason, heeded));
         let scene = &sandbox.scene;
         sandbox.run(|ctx| {
             let fault = |error: rquickjs::Error| scene.fault(ctx, &error);
-            let waiting = Rc::new(RefCell::new(Waiting::default()));
-            let desk = open(ctx, &Outbox { wish, waiting: Rc::clone(&waiting), limits }).map_err(fault)?;
+            let (waiting, mail) = (Rc::new(RefCell::new(Waiting::default())), Rc::new(Mail::new(replies, watch)));
+            let outbox = Outbox { wish, waiting: Rc::clone(&waiting), mail: Rc::clone(&mail), limits };
+            let desk = desk::open(ctx, &outbox).map_err(fault)?;
             scene.prepare(ctx)?;
-            let mut actor = Actor { scene, ctx, waiting, replies, desk };
+            let mut actor = Actor { scene, ctx, waiting, mail, desk };
             let state = actor.state(&facts)?;
-            let result = actor.perform(&property, state, &arguments)?;
+            let result = actor.perform(&property, &state, given)?;
             actor.finish()?;
             Ok(result)
         })
     }
-}
-
-/// What the script waits for, by number.
-#[derive(Default)]
-struct Waiting {
-    last: u32,
-    /// With the size of what it asked.
-    asked: HashMap<u32, usize>,
-    timers: HashSet<u32>,
-}
-
-impl Waiting {
-    fn number(&mut self) -> u32 {
-        self.last = self.last.wrapping_add(1);
-        self.last
-    }
-}
-
-#[derive(Clone)]
-struct Outbox {
-    wish: mail::UnboundedSender<Wish>,
-    waiting: Rc<RefCell<Waiting>>,
-    limits: Limits,
-}
-
-impl Outbox {
-    fn ask(&self, ctx: &Ctx<'_>, method: String, arguments: &str) -> JsResult<u32> {
-        let mut waiting = self.waiting.borrow_mut();
-        // All of this lies outside of the script's own memory, so its limit does not count it.
-        let bytes = arguments.len() + method.len();
-        let bytes_all = waiting.asked.values().sum::<usize>() + bytes;
-        if waiting.asked.len() >= ASKED_MAX || bytes_all > self.limits.bytes {
-            return Err(Exception::throw_message(ctx, "too much is asked for at once: wait for some of it first"));
-        }
-        let arguments: Value = serde_json::from_str(arguments)
-            .map_err(|error| Exception::throw_message(ctx, &format!("cannot ask with these arguments: {error}")))?;
-        let id = waiting.number();
-        waiting.asked.insert(id, bytes);
-        // If nobody listens any more, nobody waits for this script either.
-        let _ = self.wish.send(Wish::Ask { id, method, arguments });
-        Ok(id)
-    }
-
-    fn timer(&self, ctx: &Ctx<'_>, milliseconds: f64) -> JsResult<u32> {
-        let mut waiting = self.waiting.borrow_mut();
-        if waiting.timers.len() >= TIMERS_MAX {
-            return Err(Exception::throw_message(ctx, "too many timers run at once"));
-        }
-        let id = waiting.number();
-        waiting.timers.insert(id);
-        // Not a number is no time at all; longer than the whole call is as good as for ever.
-        let after = Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).unwrap_or(Duration::MAX);
-        let _ = self.wish.send(Wish::Timer { id, after: after.min(self.limits.time * 2) });
-        Ok(id)
-    }
-
-    fn forget(&self, id: u32) {
-        if self.waiting.borrow_mut().timers.remove(&id) {
-            let _ = self.wish.send(Wish::Forget { id });
-        }
-    }
-}
-
-/// The functions by which the outside reaches into the script, and the one by which the script asks.
-struct Desk<'js> {
-    ask: Function<'js>,
-    answer: Function<'js>,
-    ring: Function<'js>,
-}
-
-/// Promises and callbacks stay in JavaScript, where they are collected with everything else; numbers go out.
-const DESK: &str = "((ask, timer, forget) => {
-    const asked = new Map(), timers = new Map(), { stringify } = JSON;
-    globalThis.setTimeout = function setTimeout(callback, milliseconds = 0, ...values) {
-        if (typeof callback !== 'function') throw new TypeError('setTimeout needs a function');
-        const id = timer(Number(milliseconds) || 0);
-        timers.set(id, () => callback(...values));
-        return id;
-    };
-    globalThis.clearTimeout = function clearTimeout(id) {
-        if (timers.delete(id)) forget(id);
-    };
-    return {
-        ask: (method, values) => new Promise((resolve, reject) => {
-            asked.set(ask(String(method), stringify(values) ?? 'null'), { resolve, reject });
-        }),
-        answer(id, failed, value) {
-            const { resolve, reject } = asked.get(id);
-            asked.delete(id);
-            if (failed) reject(new Error(value)); else resolve(value);
-        },
-        ring(id) {
-            const callback = timers.get(id);
-            timers.delete(id);
-            callback?.();
-        },
-    };
-})";
-
-fn open<'js>(ctx: &Ctx<'js>, outbox: &Outbox) -> JsResult<Desk<'js>> {
-    let make: Function<'js> = ctx.eval(DESK)?;
-    let (asking, timing, forgetting) = (outbox.clone(), outbox.clone(), outbox.clone());
-    let ask = move |ctx: Ctx<'js>, method: String, arguments: String| asking.ask(&ctx, method, &arguments);
-    let timer = move |ctx: Ctx<'js>, milliseconds: f64| timing.timer(&ctx, milliseconds);
-    let forget = move |id: u32| forgetting.forget(id);
-    let desk: Object<'js> = make.call((
-        Function::new(ctx.clone(), ask)?,
-        Function::new(ctx.clone(), timer)?,
-        Function::new(ctx.clone(), forget)?,
-    ))?;
-    Ok(Desk { ask: desk.get("ask")?, answer: desk.get("answer")?, ring: desk.get("ring")? })
 }
 
 /// The script at work.
@@ -174,7 +64,7 @@ struct Actor<'a, 'js> {
     scene: &'a Scene,
     ctx: &'a Ctx<'js>,
     waiting: Rc<RefCell<Waiting>>,
-    replies: mpsc::Receiver<Reply>,
+    mail: Rc<Mail>,
     desk: Desk<'js>,
 }
 
@@ -182,7 +72,6 @@ struct Actor<'a, 'js> {
 struct State<'js> {
     state: JsValue<'js>,
     prepare: Function<'js>,
-    settled: Function<'js>,
 }
 
 impl<'js> Actor<'_, 'js> {
@@ -199,13 +88,13 @@ impl<'js> Actor<'_, 'js> {
         let make = || -> JsResult<State<'js>> {
             let make: Function<'js> = module.get("makeState")?;
             let facts = self.ctx.json_parse(facts.to_string())?;
-            let state = make.call((facts, self.desk.ask.clone()))?;
-            Ok(State { state, prepare: module.get("prepareArguments")?, settled: module.get("settled")? })
+            let state = make.call((facts, self.desk.ask.clone(), self.desk.ask_now.clone()))?;
+            Ok(State { state, prepare: module.get("prepareArguments")? })
         };
         make().map_err(|error| self.fault(&error))
     }
 
-    fn perform(&mut self, property: &str, state: State<'js>, arguments: &Value) -> Result<Value, Fault> {
+    fn perform(&mut self, property: &str, state: &State<'js>, given: Given) -> Result<Value, Fault> {
         let export = self.scene.default_export(self.ctx)?;
         let refuse = |what: &str| Fault::new(FaultKind::Value, &self.scene.entry, what);
         let definition = export.into_object().ok_or_else(|| refuse("the default export is not an object"))?;
@@ -213,31 +102,64 @@ impl<'js> Actor<'_, 'js> {
         let Some(function) = function.into_function() else {
             return Err(refuse(&format!("the default export has no function `{property}`")));
         };
-        let args: JsValue<'js> = definition.get("args").map_err(|error| self.fault(&error))?;
-        let this = This(definition.clone());
-        let result: JsResult<JsValue<'js>> = if args.is_null() {
-            function.call((this, state.state.clone()))
-        } else {
-            let arguments = self.ctx.json_parse(arguments.to_string());
-            let prepared = arguments.and_then(|arguments| state.prepare.call((definition, arguments)));
-            let prepared = self.awaited(prepared)?;
-            function.call((this, state.state.clone(), prepared))
-        };
+        let values = self.values(&definition, state, given)?;
+        let result = self.call(&function, definition, state, values);
         let result = self.awaited(result)?;
-        let result = self.json(result)?;
-        let settled = state.settled.call((state.state,));
-        self.awaited(settled)?;
-        Ok(result)
+        self.json(result)
     }
 
-    /// Waits for what else was asked for and not waited for. It has been asked, so it is done, whatever comes of it.
+    /// What the function is given behind its state.
+    fn values(
+        &mut self,
+        definition: &Object<'js>,
+        state: &State<'js>,
+        given: Given,
+    ) -> Result<Vec<JsValue<'js>>, Fault> {
+        let (value, misfit) = match given {
+            Given::Payload(values) => {
+                let values = values.into_iter().map(|value| self.ctx.json_parse(value.to_string()));
+                return values.collect::<JsResult<_>>().map_err(|error| self.fault(&error));
+            }
+            Given::Arguments { value, misfit } => (value, misfit),
+        };
+        let args: JsValue<'js> = definition.get("args").map_err(|error| self.fault(&error))?;
+        if args.is_null() {
+            let refuse = |what| Fault::new(FaultKind::Arguments, &self.scene.entry, what);
+            return misfit.map_or(Ok(Vec::new()), |what| Err(refuse(what)));
+        }
+        let value = self.ctx.json_parse(value.to_string());
+        let prepared = value.and_then(|value| state.prepare.call((definition.clone(), value, misfit)));
+        let prepared = self.awaited(prepared).map_err(|fault| match fault.kind {
+            // What a function of the schema throws has a place, and is a fault of that function.
+            FaultKind::Threw if fault.line.is_none() => Fault { kind: FaultKind::Arguments, ..fault },
+            _ => fault,
+        })?;
+        Ok(vec![prepared])
+    }
+
+    fn call(
+        &self,
+        function: &Function<'js>,
+        definition: Object<'js>,
+        state: &State<'js>,
+        values: Vec<JsValue<'js>>,
+    ) -> JsResult<JsValue<'js>> {
+        let mut args = Args::new(self.ctx.clone(), values.len() + 1);
+        args.this(This(definition).0)?;
+        args.push_arg(state.state.clone())?;
+        args.push_args(values)?;
+        function.call_arg(args)
+    }
+
+    /// Waits for what else was asked for and not waited for: it has been asked, so it is done. If it could not be done
+    /// and nobody has taken note, the call has failed, as a program ends whose promises fail unheeded.
     fn finish(&mut self) -> Result<(), Fault> {
         self.run_jobs()?;
         while !self.waiting.borrow().asked.is_empty() {
             self.hear()?;
             self.run_jobs()?;
         }
-        Ok(())
+        self.desk.unheeded.call(()).map_err(|error| self.fault(&error))
     }
 
     fn awaited(&mut self, result: JsResult<JsValue<'js>>) -> Result<JsValue<'js>, Fault> {
@@ -275,9 +197,7 @@ impl<'js> Actor<'_, 'js> {
 
     /// Waits for the next letter and hands it over.
     fn hear(&mut self) -> Result<(), Fault> {
-        // Time is up, or whoever called has gone and taken the other end along.
-        let reply = self.replies.recv_timeout(self.scene.watch.left());
-        let reply = reply.map_err(|_| thrown::out_of_time(self.scene))?;
+        let reply = self.mail.next().ok_or_else(|| thrown::out_of_time(self.scene))?;
         self.deliver(reply).map_err(|error| self.fault(&error))
     }
 

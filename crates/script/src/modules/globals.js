@@ -40,6 +40,20 @@
   lazily('url', 'URL', 'URLSearchParams');
   lazily('abort', 'AbortController', 'AbortSignal', 'Event', 'EventTarget');
 
+  // Where a value was thrown that is no error, and where an `import()` was asked for: the code that is compiled here
+  // calls the mark around both, and whoever reports the fault asks where. Only the last few are of use to anybody.
+  const { Error, Map } = globalThis;
+  const marks = new Map();
+  const mark = (value, line, column) => {
+    if (value instanceof Error) return value;
+    marks.delete(value);
+    if (marks.size === 64) marks.delete(marks.keys().next().value);
+    marks.set(value, [line, column, new Error().stack]);
+    return value;
+  };
+  Object.defineProperty(globalThis, '__entourage_mark__', { value: mark });
+  Object.defineProperty(globalThis, Symbol.for('entourage.where'), { value: (value) => marks.get(value) });
+
   const absent = (name, why) => {
     if (name in globalThis) return;
     define(name, () => {

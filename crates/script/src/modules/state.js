@@ -5,10 +5,14 @@
 //
 // facts = {
 //   threadId, agentId, userId: string | null, createdAt: microseconds, terminated: microseconds | null,
-//   children: [SubagentRegistryEntry], arguments: object | null, context: object,
+//   children: [SubagentRegistryEntry], arguments: object | null, context: object, status: string,
+//   options: object,                   what the prompt gives to this very tool, by `options` of its entry
 //   env: { name: value },              every variable that `env(name)` resolves, in the order of the specification
 //   agentNames, promptNames, modelNames: [string]
 // }
+//
+// `queueTool` and only that is asked for through `askNow`, which waits on the spot and throws: the specification has it
+// as a plain function, and whoever calls it may catch what it throws.
 //
 // Each `arguments` is an object. It has a member `thread` (a thread id) when the method was called on another thread's
 // state, as `getChildThread` and `getParentThread` give it; without `thread` the tool's own thread is meant.
@@ -50,35 +54,26 @@
 // Message = {id, role, content, …}, as the API shows it.
 
 /** The state of the tool's own thread. */
-export function makeState(facts, ask) {
-  const unattended = [];
-  const state = stateOf(facts, undefined, { ask, unattended });
-  unattendedOf.set(state, unattended);
-  return state;
+export function makeState(facts, ask, askNow) {
+  return stateOf(facts, undefined, { ask, askNow });
 }
 
 /**
- * Waits for what the tool began without waiting for it: `queueTool` and `emit` give nothing to await, and must still
- * have happened before the tool's result counts. Throws the first of their errors.
+ * A tool's arguments as its schema makes them: defaults filled in, values transformed. Throws an `Error` that lists the
+ * faults, one a line, as `[path] message`. Without a schema that parses they are given back as they came, unless there
+ * is a `misfit`: what the JSON Schema of the definition has against them, which is thrown.
  */
-export async function settled(state) {
-  await Promise.all(unattendedOf.get(state) ?? []);
-}
-
-/**
- * A tool's arguments as its schema makes them: defaults filled in, values transformed. Without a schema they are given
- * back as they came. Throws an `Error` that lists the faults, one a line, as `[path] message`.
- */
-export async function prepareArguments(definition, values) {
+export async function prepareArguments(definition, values, misfit) {
   const parse = definition?.args?.[Symbol.for('entourage.parse')];
-  if (typeof parse !== 'function') return values;
+  if (typeof parse !== 'function') {
+    if (typeof misfit === 'string') throw new Error(misfit);
+    return values;
+  }
   const { success, data, error } = await parse.call(definition.args, values);
   if (success) return data;
   const lines = error.issues.map(({ path, message }) => `[${path.join('.')}] ${message}`);
   throw new Error(`The arguments do not fit the tool's schema:\n${lines.join('\n')}`);
 }
-
-const unattendedOf = new WeakMap();
 
 // What the specification also names and this runtime has no meaning for. Saying so beats "is not a function".
 const notOffered = [
@@ -88,7 +83,8 @@ const notOffered = [
 ];
 
 function stateOf(facts, thread, door) {
-  const ask = (method, values = {}) => door.ask(method, thread === undefined ? values : { ...values, thread });
+  const addressed = (values) => (thread === undefined ? values : { ...values, thread });
+  const ask = (method, values = {}) => door.ask(method, addressed(values));
   const another = (found) => (found === null || found === undefined ? null : stateOf(found, found.threadId, door));
   const state = {
     threadId: facts.threadId,
@@ -99,6 +95,8 @@ function stateOf(facts, thread, door) {
     terminated: facts.terminated ?? null,
     arguments: facts.arguments ?? null,
     context: facts.context ?? {},
+    options: facts.options ?? {},
+    status: facts.status ?? null,
     execution: null,
 
     getAgentNames: () => facts.agentNames ?? [],
@@ -122,11 +120,9 @@ function stateOf(facts, thread, door) {
     setValue: (key, value = null) => ask('setValue', { key, value }),
     invokeTool: (name, values = {}) => ask('invokeTool', { name, arguments: values }),
     queueTool(name, values = {}) {
-      unattend(door, ask('queueTool', { name, arguments: values }));
+      door.askNow('queueTool', addressed({ name, arguments: values }));
     },
-    emit(event, data = null) {
-      return unattend(door, ask('emit', { event, data }));
-    },
+    emit: (event, data = null) => ask('emit', { event, data }),
     ...variables(facts, ask),
     ...messages(ask),
     ...files(ask),
@@ -137,13 +133,6 @@ function stateOf(facts, thread, door) {
     };
   }
   return state;
-}
-
-function unattend({ unattended }, promise) {
-  unattended.push(promise);
-  // Without a handler of its own the rejection would count as unhandled before `settled` sees it.
-  promise.catch(() => {});
-  return promise;
 }
 
 function variables(facts, ask) {

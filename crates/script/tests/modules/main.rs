@@ -46,6 +46,7 @@ fn plain(located: Located) -> Value {
         Found::List(items) => items.into_iter().map(plain).collect(),
         Found::Object(members) => members.into_iter().map(|(name, value)| (name, plain(value))).collect(),
         Found::Function => "(function)".into(),
+        Found::Alien(what) => format!("({what})").into(),
     }
 }
 

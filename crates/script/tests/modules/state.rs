@@ -290,8 +290,28 @@ async fn a_refusal_is_thrown_where_it_was_awaited_and_fails_the_tool_where_it_wa
     }
     let body = "try { await state.invokeTool('t'); } catch (error: any) { return error.message; }";
     assert_eq!(run(body, refuse).await.0, Ok(json!("no such tool `t`")));
-    let fault = run("state.queueTool('t'); return 'done';", refuse).await.0.expect_err("it was refused");
-    assert!(fault.what.contains("no such tool `t`"), "{fault}");
+    for body in ["state.queueTool('t'); return 'done';", "state.emit('e'); return 'done';"] {
+        let fault = run(body, refuse).await.0.expect_err("it was refused");
+        assert_eq!(fault.what, "no such tool `t`", "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_cannot_be_queued_is_thrown_on_the_spot() {
+    fn refuse(method: &str, _: &Value) -> Result<Value, String> {
+        if method == "queueTool" { Err("no such tool `t`".to_owned()) } else { Ok(json!(method)) }
+    }
+    for body in [
+        "try { state.queueTool('t'); } catch (error: any) { return error.message; }",
+        "try { await state.queueTool('t'); } catch (error: any) { return error.message; }",
+        // What was asked for before is not lost while it waits.
+        "const before = state.getValue('k');
+         try { state.queueTool('t'); } catch (error: any) { return (await before) === 'getValue' && error.message; }",
+    ] {
+        assert_eq!(run(body, refuse).await.0, Ok(json!("no such tool `t`")), "{body}");
+    }
+    let body = "return await state.emit('e').catch(() => 'no') ?? state.queueTool('t') ?? 'queued';";
+    assert_eq!(run(body, nothing).await.0, Ok(json!("queued")));
 }
 
 #[tokio::test]

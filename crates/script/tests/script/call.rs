@@ -4,7 +4,7 @@ use crate::files::{place_of, run};
 use async_trait::async_trait;
 use entourage_model::Program;
 use entourage_script::FaultKind::{Import, Memory, Threw, Time, Value as Unfit};
-use entourage_script::{Door, Fault, FaultKind, Limits, call};
+use entourage_script::{Door, Fault, FaultKind, Given, Limits, call};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -143,9 +143,28 @@ async fn the_state_asks_through_the_door() {
 async fn what_was_asked_for_is_done_before_the_call_ends() {
     let door = Arc::new(Echo::default());
     let tool =
-        program("export default { execute(state: any) { state.getValue('slow'); state.getValue('bad'); return 1 } }");
+        program("export default { execute(state: any) { state.getValue('slow'); state.getValue('a'); return 1 } }");
     assert_eq!(call(&tool, "execute", json!({}), door.clone(), LIMITS).await, Ok(json!(1)));
     assert_eq!(door.answered.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_failure_that_nobody_takes_note_of_fails_the_call() {
+    for (body, what) in [
+        ("state.getValue('bad'); return 1", "the door says no"),
+        ("state.getValue('bad'); await state.getValue('slow'); return 1", "the door says no"),
+        ("state.getValue('slow').then(() => { throw new Error('later') }); return 1", "later"),
+        ("(async () => { throw 'apart' })(); return 1", "apart"),
+        ("Promise.reject(new TypeError('mine')); return 1", "TypeError: mine"),
+    ] {
+        let fault = perform(body, json!({})).await.unwrap_err();
+        assert_eq!((fault.kind, fault.what.as_str()), (Threw, what), "{body}");
+    }
+    check("state.getValue('bad').catch(() => {}); return 1", json!(1)).await;
+    check("const p = state.getValue('bad'); await state.getValue('slow'); p.catch(() => {}); return 1", json!(1)).await;
+    check("return (await Promise.allSettled([state.getValue('bad'), Promise.reject(1)])).length", json!(2)).await;
+    check("try { await Promise.all([state.getValue('bad'), state.getValue('bad')]) } catch { return 1 }", json!(1))
+        .await;
 }
 
 #[tokio::test]
@@ -201,8 +220,32 @@ async fn only_what_was_read_can_be_imported() {
     ] {
         let text =
             format!("export default {{ execute: async () => {{ const name = {name} + ''; await import(name) }} }}");
-        check_refused(&text, LIMITS, Import, what, "tools/tool.ts").await;
+        check_refused(&text, LIMITS, Import, what, &format!("tools/tool.ts:1:{}", 74 + name.len())).await;
     }
+}
+
+#[tokio::test]
+async fn a_schema_that_parses_decides_alone_about_arguments() {
+    let zod = "import { z } from 'zod';\n";
+    let misfit = || Some("not an integer".to_owned());
+    let attempt = async |args: &str, value: Value, misfit: Option<String>| {
+        let tool = program(&format!("{zod}export default {{ args: {args}, execute: (_: any, args: any) => args }}"));
+        call(&tool, "execute", Given::Arguments { value, misfit }, Arc::new(Echo::default()), LIMITS).await
+    };
+    let args = "z.object({ n: z.coerce.number().int() })";
+    assert_eq!(attempt(args, json!({"n": "7"}), misfit()).await, Ok(json!({"n": 7})));
+    let refused = attempt(args, json!({"n": "x"}), None).await.unwrap_err();
+    assert_eq!((refused.kind, refused.line), (FaultKind::Arguments, None), "{refused}");
+    assert!(refused.what.contains("[n]"), "{refused}");
+    // A plain JSON Schema parses nothing, so whoever compared has the last word.
+    let plain = "{ type: 'object' }";
+    assert_eq!(attempt(plain, json!({"n": 1}), None).await, Ok(json!({"n": 1})));
+    let refused = attempt(plain, json!({"n": "x"}), misfit()).await.unwrap_err();
+    assert_eq!((refused.kind, refused.what.as_str()), (FaultKind::Arguments, "not an integer"));
+    // A function of the schema that throws is at fault itself, where it stands.
+    let broken = "z.object({ n: z.string().transform((n: any) => n.no.thing) })";
+    let fault = attempt(broken, json!({"n": "x"}), None).await.unwrap_err();
+    assert_eq!((fault.kind, fault.line), (Threw, Some(2)), "{fault}");
 }
 
 #[tokio::test]

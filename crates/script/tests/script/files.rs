@@ -92,5 +92,6 @@ pub(crate) fn plain(located: &Located) -> Value {
             Value::Object(members.iter().map(|(name, value)| (name.clone(), plain(value))).collect())
         }
         Found::Function => json!("<function>"),
+        Found::Alien(what) => json!(format!("<{what}>")),
     }
 }

@@ -120,8 +120,10 @@ fn a_path_that_leaves_the_project_is_refused_and_never_read() {
 fn modules_that_nobody_provides_are_refused_with_the_nearest_name() {
     check_refused("node:fs", "there is no module `node:fs`");
     check_refused("lodash", "`@standardagents/spec`");
-    check_refused("zodd", "the nearest is `zod`");
-    check_refused("@stax/claudecode", "the nearest is `@stax/claude-code`");
+    check_refused("zodd", "did you mean `zod`?");
+    check_refused("fs", "code is evaluated without Node");
+    check_refused("lodash", "packages are not installed; there are `zod`");
+    check_refused("@stax/claudecode", "did you mean `@stax/claude-code`?");
     check_refused("entourage:state", "there is no module `entourage:state`");
     check_refused("./missing", "tried `agents/tools/missing.ts`");
     check_refused("./missing.json", "tried `agents/tools/missing.json`");
@@ -151,7 +153,7 @@ fn dynamic_imports_obey_the_same_rules() {
     let literal = "export default {\n run: () => import('fs') }";
     refused(&[(ENTRY, literal)], Import, "there is no module `fs`", "agents/tools/a.ts:2:20");
     let computed = "const name: string = 'f' + 's';\nexport default await import(name)";
-    refused(&[(ENTRY, computed)], Import, "there is no module `fs`", "agents/tools/a.ts");
+    refused(&[(ENTRY, computed)], Import, "there is no module `fs`", "agents/tools/a.ts:2:29");
     let caught = "await import('./none').catch(() => {});\nexport default 1";
     refused(&[(ENTRY, caught)], Import, "`./none` does not exist", "agents/tools/a.ts:1:14");
 }
@@ -160,6 +162,30 @@ fn dynamic_imports_obey_the_same_rules() {
 fn looking_for_modules_has_an_end() {
     let text = "let why = ''; for (let i = 0; !why.includes('paths'); i++) await import('./x' + i).catch(e => { why = e.message }); export default why";
     check(text, &[], json!("more than 4096 paths were looked at for one definition"));
+}
+
+#[test]
+fn a_failing_import_is_placed_where_it_stands_however_deep() {
+    let entry = (ENTRY, "import b from '../b';\nexport default b");
+    for (text, what, place) in [
+        (
+            "const x = 1;\nimport y from 'lodash';\nexport default [x, y]",
+            "there is no module `lodash`",
+            "agents/b.ts:2:15",
+        ),
+        ("import y from './none';\nexport default y", "`./none` does not exist", "agents/b.ts:1:15"),
+        ("\nimport y from '../../out';\nexport default y", "leads out of the project", "agents/b.ts:2:15"),
+        ("export default await import('./no' + 'ne')", "`./none` does not exist", "agents/b.ts:1:29"),
+    ] {
+        refused(&[entry, ("agents/b.ts", text)], Import, what, place);
+    }
+    let through = ("agents/b.ts", "export * from './c';\nexport { default } from './c'");
+    refused(
+        &[entry, through, ("agents/c.ts", "export default 1;\nimport * as fs from 'fs';\nexport const a = fs")],
+        Import,
+        "there is no module `fs`",
+        "agents/c.ts:2:21",
+    );
 }
 
 #[test]

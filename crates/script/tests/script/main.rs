@@ -5,6 +5,7 @@
 
 mod call;
 mod files;
+mod hook;
 mod hostile;
 mod imports;
 mod limits;

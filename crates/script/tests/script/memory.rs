@@ -2,7 +2,7 @@
 
 use crate::files::{Files, plain};
 use entourage_model::Digest;
-use entourage_script::{Memory, NoMemory, evaluate};
+use entourage_script::{Memory, NoMemory, OneReading, evaluate};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -71,6 +71,23 @@ fn a_definition_is_evaluated_once() {
     assert_eq!(memory.found(), 1);
     assert_eq!(first, second);
     assert_eq!(first, evaluate("a.ts", &files, &NoMemory).unwrap());
+}
+
+#[test]
+fn what_failed_is_not_tried_again_in_the_same_reading() {
+    let write = |files: &mut Files, path: &str, text: &str| _ = files.texts.insert(path.to_owned(), text.into());
+    let (mut files, memory) = (project(), Remembering::default());
+    write(&mut files, "b.ts", "export default await new Promise(() => {})");
+    let reading = OneReading::new(&memory);
+    let fault = evaluate("b.ts", &files, &reading).unwrap_err();
+    write(&mut files, "never.ts", "import './none'; export default 1");
+    assert!(evaluate("never.ts", &files, &reading).is_err());
+    write(&mut files, "none.ts", "");
+    assert!(evaluate("never.ts", &files, &reading).is_err(), "the files are taken to be the same while they are read");
+    assert!(evaluate("never.ts", &files, &OneReading::new(&memory)).is_ok(), "and the next reading looks again");
+    assert_eq!(evaluate("b.ts", &files, &reading), Err(fault));
+    write(&mut files, "b.ts", "export default 1");
+    assert!(evaluate("b.ts", &files, &reading).is_ok(), "another text is another definition");
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub(super) fn write(request: &ModelRequest, model: &str, form: Form) -> Result<V
         reasoning_effort: request.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref()),
         temperature: request.sampling.temperature,
         top_p: request.sampling.top_p,
+        options: Options(request, model),
     };
     let mut bytes = Vec::with_capacity(size(request));
     serde_json::to_writer(&mut bytes, &body)?;
@@ -50,6 +51,28 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
+    #[serde(flatten)]
+    options: Options<'a>,
+}
+
+/// What the author tells the provider, but nothing that is said above: a key would be there twice.
+struct Options<'a>(&'a ModelRequest, &'a str);
+
+impl Serialize for Options<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(request, model) = self;
+        let is_said = |key: &str| match key {
+            "model" | "messages" | "stream" | "stream_options" | "tools" | "tool_choice" | "parallel_tool_calls" => {
+                true
+            }
+            "reasoning_effort" => request.reasoning.as_ref().is_some_and(|reasoning| reasoning.effort.is_some()),
+            "temperature" => request.sampling.temperature.is_some(),
+            "top_p" => request.sampling.top_p.is_some(),
+            _ => false,
+        };
+        let options = request.options_for(model).into_iter().flatten();
+        serializer.collect_map(options.filter(|(key, _)| !is_said(key)))
+    }
 }
 
 #[derive(Serialize)]
@@ -172,8 +195,8 @@ fn size(request: &ModelRequest) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use entourage_model::{EffectClass, Ids, Message, Name, Reasoning, Sampling, Side, Timestamp};
-    use serde_json::json;
+    use entourage_model::{EffectClass, Ids, Message, ModelRef, Name, Reasoning, Sampling, Side, Timestamp};
+    use serde_json::{Map, json};
 
     fn check(request: &ModelRequest, form: Form, body: &Value) {
         let bytes = write(request, "gpt-5", form).unwrap();
@@ -193,6 +216,7 @@ mod tests {
             reasoning: None,
             sampling: Sampling::default(),
             remote: None,
+            provider_options: Map::new(),
         }
     }
 
@@ -219,6 +243,23 @@ mod tests {
                 "stream": false,
             }),
         );
+    }
+
+    #[test]
+    fn the_author_s_options_are_for_the_first_model_and_replace_nothing() {
+        let options = json!({ "seed": 7, "temperature": 2, "user": { "id": "u" }, "model": "x", "messages": [] });
+        let mut asked = request(Vec::new());
+        asked.provider_options = options.as_object().unwrap().clone();
+        asked.models = ["openai:gpt-5", "openai:gpt-4"].iter().filter_map(|model| ModelRef::parse(model)).collect();
+        let body = json!({ "model": "gpt-5", "messages": [], "stream": false, "seed": 7, "temperature": 2, "user": { "id": "u" } });
+        check(&asked, Form::Plain, &body);
+        asked.sampling.temperature = Some(0.5);
+        let body = json!({ "model": "gpt-5", "messages": [], "stream": false, "seed": 7, "temperature": 0.5, "user": { "id": "u" } });
+        check(&asked, Form::Plain, &body);
+        asked.models.remove(0);
+        asked.sampling.temperature = None;
+        asked.models.insert(0, ModelRef::parse("openai:gpt-3").unwrap());
+        check(&asked, Form::Plain, &json!({ "model": "gpt-5", "messages": [], "stream": false }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tools that a tool calls: behind it, as a call of its own, or inside it.
 
 use super::super::tool::call_builtin;
-use super::door::ThreadDoor;
+use super::door::{Runner, ThreadDoor};
 use super::{Returned, run};
 use entourage_engine::may_call;
 use entourage_model::{Act, FileRow, Name, ToolCall, ToolStatus};
@@ -22,13 +22,16 @@ pub(super) struct Wanted {
 
 impl ThreadDoor {
     pub(super) fn queue_tool(&self, Wanted { name, arguments }: Wanted) -> Result<Value, String> {
-        self.act(Act::QueueTool { name: name.into(), arguments: Value::Object(arguments).to_string() })
+        let name = Name::from(name);
+        self.may_use(&name)?;
+        self.act(Act::QueueTool { name, arguments: Value::Object(arguments).to_string() })
     }
 
     /// Runs the tool now, inside this call. What a tool of the team does to the thread counts with what this one does,
     /// and not at all if it comes to no orderly end.
     pub(super) async fn invoke(&self, Wanted { name, arguments }: Wanted) -> Result<Value, String> {
         let name = Name::from(name);
+        self.may_use(&name)?;
         may_call(&self.world(), &self.desk().state, &name)?;
         if self.depth >= DEPTH_MAX {
             return Err(format!("tools may call each other at most {DEPTH_MAX} deep"));
@@ -36,14 +39,15 @@ impl ThreadDoor {
         let arguments = Value::Object(arguments).to_string();
         let Some(tool) = self.team.tools.get(&name).cloned() else {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
-            let output = call_builtin(&self.inner, self.place, &call, self.inner_key()).await;
+            let agent = self.team.agent(&self.desk().state.agent).cloned();
+            let output = call_builtin(&self.inner, (self.place, agent.as_deref(), None), &call, self.inner_key()).await;
             return Ok(result(&output, &[]));
         };
         let desk = self.desk().inner();
-        let scene = (self.place, Arc::clone(&self.team), tool);
+        let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(&tool)));
         let door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
         // Boxed, because a call inside this one leads here again.
-        match Box::pin(run(Arc::new(door), &arguments)).await {
+        match Box::pin(run(Arc::new(door), &tool, &arguments)).await {
             Ok(Returned { output, files, acts }) => {
                 self.desk().absorb(&self.world(), acts)?;
                 Ok(result(&output, &files))

@@ -4,17 +4,18 @@
 
 use super::super::Place;
 use super::desk::Desk;
+use super::file::own_key;
 use crate::runtime::Inner;
 use async_trait::async_trait;
-use entourage_engine::{World, variables_for_tool};
+use entourage_engine::{ThreadState, World, variables_for_tool};
 use entourage_model::{
-    Act, Digest, Ending, Ids, MessageId, ModelRef, Name, Outcome, Prompt, ScriptTool, StopSession, Team, ThreadId,
-    VariableValue,
+    Act, Digest, Ending, Ids, MessageId, ModelRef, Name, Outcome, Prompt, ScriptTool, Started, StopSession, Team,
+    ThreadId, VariableValue,
 };
 use entourage_outside::tool::Door;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,12 +23,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What a session that a tool stops without a word is taken to have said.
 const STOPPED: &str = "Session stopped.";
 
+/// Whose code runs.
+#[derive(Clone, Debug)]
+pub(super) enum Runner {
+    Tool(Arc<ScriptTool>),
+    Hook(Name),
+}
+
+impl Runner {
+    fn name(&self) -> &Name {
+        match self {
+            Self::Tool(tool) => &tool.spec.name,
+            Self::Hook(name) => name,
+        }
+    }
+
+    /// What it says that it calls. Whoever says nothing may call what its thread may.
+    fn uses(&self) -> &[Name] {
+        match self {
+            Self::Tool(tool) => &tool.uses,
+            Self::Hook(_) => &[],
+        }
+    }
+}
+
 /// One call's way to its thread. It lives as long as the call.
 pub(super) struct ThreadDoor {
     pub(super) inner: Arc<Inner>,
     pub(super) place: Place,
     pub(super) team: Arc<Team>,
-    pub(super) tool: Arc<ScriptTool>,
+    runner: Runner,
     /// Of the call, and of none inside it.
     pub(super) key: String,
     /// How many calls this one is inside of.
@@ -55,10 +80,12 @@ impl Door for ThreadDoor {
             "userId": started.user_id,
             "createdAt": started.at,
             "terminated": desk.state.terminated,
+            "status": desk.state.status(),
             "children": desk.state.registry().collect::<Vec<_>>(),
-            "arguments": null,
+            "arguments": arguments_of(started),
             "context": {},
-            "env": variables_for_tool(&self.world(), &desk.state, &self.tool.spec.name),
+            "options": self.options(&desk.state),
+            "env": variables_for_tool(&self.world(), &desk.state, self.runner.name()),
             "agentNames": self.team.agents.keys().collect::<Vec<_>>(),
             "promptNames": prompts().map(|prompt| &prompt.name).collect::<BTreeSet<_>>(),
             "modelNames": models,
@@ -123,12 +150,12 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 impl ThreadDoor {
     pub(super) fn new(
         inner: Arc<Inner>,
-        (place, team, tool): (Place, Arc<Team>, Arc<ScriptTool>),
+        (place, team, runner): (Place, Arc<Team>, Runner),
         desk: Desk,
         key: String,
         depth: usize,
     ) -> Self {
-        Self { inner, place, team, tool, key, depth, desk: Mutex::new(desk) }
+        Self { inner, place, team, runner, key, depth, desk: Mutex::new(desk) }
     }
 
     pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -139,6 +166,22 @@ impl ThreadDoor {
     /// What the acts are judged by. A tool starts no children, so the room below the root does not matter.
     pub(super) fn world(&self) -> World<'_> {
         self.inner.world(&self.team, 0)
+    }
+
+    /// What the prompt at work gives to this very tool.
+    fn options(&self, state: &ThreadState) -> Option<&Map<String, Value>> {
+        let Runner::Tool(tool) = &self.runner else { return None };
+        let config = self.world().prompt(state)?.tool_configs.get(&tool.spec.name)?;
+        Some(&config.options)
+    }
+
+    /// A tool that says what it uses is held to it.
+    pub(super) fn may_use(&self, name: &Name) -> Result<(), String> {
+        let uses = self.runner.uses();
+        if uses.is_empty() || uses.contains(name) {
+            return Ok(());
+        }
+        Err(format!("`{}` does not list `{name}` among what it `uses`", self.runner.name()))
     }
 
     pub(super) fn bundle(&self) -> Digest {
@@ -158,11 +201,11 @@ impl ThreadDoor {
             "setEnv" => self.set_env(read(arguments)?),
             "getValue" => {
                 let Keyed { key, .. } = read(arguments)?;
-                Ok(self.desk().state.values.get(&key).cloned().unwrap_or_default())
+                Ok(self.desk().state.values.get(&own_key(key)?).cloned().unwrap_or_default())
             }
             "setValue" => {
                 let Keyed { key, value } = read(arguments)?;
-                self.act(Act::SetValue { key, value })
+                self.act(Act::SetValue { key: own_key(key)?, value })
             }
             "getMessages" => self.messages(&read(arguments)?),
             "getMessage" => self.message(&read(arguments)?),
@@ -258,6 +301,15 @@ fn models(prompt: &Prompt) -> impl Iterator<Item = &ModelRef> {
 fn named(arguments: Value) -> Result<Name, String> {
     let Named { name } = read(arguments)?;
     Ok(name.into())
+}
+
+/// What a thread was made with beside its message, where its parent gave anything.
+pub(super) fn arguments_of(started: &Started) -> Value {
+    // It is looked for by its name, because only children of agents that ask for more than a message have it.
+    serde_json::to_value(started)
+        .ok()
+        .and_then(|mut started| Some(started.get_mut("arguments")?.take()))
+        .unwrap_or_default()
 }
 
 /// An argument that must be a text.

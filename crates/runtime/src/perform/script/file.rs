@@ -4,14 +4,19 @@
 //! point at it become durable with the end of the call.
 
 mod find;
+mod metadata;
 
+pub(super) use metadata::own_key;
+
+use super::desk::Desk;
 use super::door::{ThreadDoor, read};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use entourage_engine::ThreadState;
 use entourage_model::{Act, Digest, FileRow, Timestamp, file_path, mime_type};
 use entourage_outside::tool::Enclosure;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What is kept of a name in a path that we make.
 const STEM_CHARS_MAX: usize = 64;
@@ -28,6 +33,7 @@ struct WriteFile {
     text: Option<String>,
     base64: Option<String>,
     mime_type: Option<String>,
+    metadata: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -60,16 +66,16 @@ impl ThreadDoor {
                 let file = self.desk().file(&file_path(&wanted.path).map_err(told)?).cloned();
                 self.content(file, &wanted).await
             }
-            "statFile" => Ok(stat(self.desk().files(), &path_of(arguments)?)),
+            "statFile" => Ok(stat(self.desk().records(), &path_of(arguments)?)),
             "readdirFile" => {
                 let ByPath { path } = read(arguments)?;
-                Ok(entries(self.desk().files(), &folder(&path)?))
+                Ok(entries(self.desk().records(), &folder(&path)?))
             }
             "unlinkFile" => self.unlink(path_of(arguments)?),
             "mkdirFile" => Ok(folder_record(&path_of(arguments)?, self.inner.store.now())),
             "rmdirFile" => self.rmdir(&path_of(arguments)?),
             "moveFile" => self.rename(read(arguments)?),
-            "findFiles" => find::find(self.desk().files(), &read(arguments)?),
+            "findFiles" => find::find(self.desk().records(), &read(arguments)?),
             "grepFiles" => self.grep(read(arguments)?).await,
             _ => {
                 let desk = self.desk();
@@ -89,14 +95,18 @@ impl ThreadDoor {
         Ok(())
     }
 
-    async fn write(&self, WriteFile { path, text, base64, mime_type }: WriteFile) -> Result<Value, String> {
+    async fn write(&self, file: WriteFile) -> Result<Value, String> {
+        let WriteFile { path, text, base64, mime_type, metadata } = file;
         let path = file_path(&path).map_err(told)?;
         let bytes = match (text, base64) {
             (Some(text), _) => text.into_bytes(),
             (None, Some(data)) => STANDARD.decode(data).map_err(|_| "the data is not base64".to_owned())?,
             (None, None) => return Err("a file needs `text` or `base64`".to_owned()),
         };
-        self.put(path, bytes, mime_type).await.map(|file| record(&file))
+        let file = self.put(path, bytes, mime_type).await?;
+        let mut desk = self.desk();
+        desk.describe(&self.world(), &file.path, metadata)?;
+        Ok(record(&file, metadata::find(&desk.state.values, &file.path)))
     }
 
     /// Keeps the content and points the path at it.
@@ -138,10 +148,12 @@ impl ThreadDoor {
     }
 
     fn unlink(&self, path: String) -> Result<Value, String> {
-        if self.desk().file(&path).is_none() {
+        let mut desk = self.desk();
+        if desk.file(&path).is_none() {
             return Err(format!("there is no file `{path}`"));
         }
-        self.act(Act::RemoveFile { path })
+        desk.take_description(&self.world(), &path)?;
+        desk.act(&self.world(), Act::RemoveFile { path }).map(|()| Value::Null)
     }
 
     /// Folders are where files are, so an empty one is gone already.
@@ -167,11 +179,13 @@ impl ThreadDoor {
         let world = self.world();
         for file in moved {
             let path = file_path(&format!("{to}{}", &file.path[from.len()..])).map_err(told)?;
+            let said = desk.take_description(&world, &file.path)?;
             desk.act(&world, Act::RemoveFile { path: file.path.clone() })?;
             may_put(desk.files(), &path)?;
+            desk.describe(&world, &path, said)?;
             desk.act(&world, Act::PutFile(FileRow { path, ..file }))?;
         }
-        Ok(stat(desk.files(), &to))
+        Ok(stat(desk.records(), &to))
     }
 
     async fn grep(&self, wanted: find::Grep) -> Result<Value, String> {
@@ -240,8 +254,34 @@ fn plain(text: &str, chars_max: usize) -> String {
     text.trim_start_matches('.').chars().take(chars_max).map(kept).collect()
 }
 
+impl Desk {
+    /// The files, which were read before, each with what was said about it.
+    fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        described(self.files(), &self.state)
+    }
+}
+
+/// A file, and what was said about it.
+pub(super) type Record<'f> = (&'f FileRow, Option<&'f Value>);
+
+/// Files of a thread, each with what the thread says about it.
+pub(super) fn described<'f>(
+    files: impl Iterator<Item = &'f FileRow>,
+    state: &'f ThreadState,
+) -> impl Iterator<Item = Record<'f>> {
+    files.map(|file| (file, metadata::find(&state.values, &file.path)))
+}
+
 /// A file as scripts know it.
-pub(super) fn record(file: &FileRow) -> Value {
+pub(super) fn record(file: &FileRow, metadata: Option<&Value>) -> Value {
+    let mut record = plain_record(file);
+    if let Some(metadata) = metadata {
+        record["metadata"] = metadata.clone();
+    }
+    record
+}
+
+fn plain_record(file: &FileRow) -> Value {
     json!({
         "path": file.path,
         "name": file.name(),
@@ -267,10 +307,10 @@ fn folder_record(path: &str, at: Timestamp) -> Value {
 }
 
 /// The file or folder at a path, or nothing.
-pub(super) fn stat<'f>(files: impl Iterator<Item = &'f FileRow>, path: &str) -> Value {
-    for file in files {
+pub(super) fn stat<'f>(files: impl Iterator<Item = Record<'f>>, path: &str) -> Value {
+    for (file, metadata) in files {
         match file.path.strip_prefix(path) {
-            Some("") => return record(file),
+            Some("") => return record(file, metadata),
             Some(rest) if rest.starts_with('/') => return folder_record(path, file.created_at),
             Some(_) | None => {}
         }
@@ -279,13 +319,13 @@ pub(super) fn stat<'f>(files: impl Iterator<Item = &'f FileRow>, path: &str) -> 
 }
 
 /// What lies directly in a folder, whose path ends in a slash.
-pub(super) fn entries<'f>(files: impl Iterator<Item = &'f FileRow>, folder: &str) -> Value {
+pub(super) fn entries<'f>(files: impl Iterator<Item = Record<'f>>, folder: &str) -> Value {
     let mut found: Vec<Value> = Vec::new();
     let mut last = None;
-    for file in files {
+    for (file, metadata) in files {
         let Some(rest) = file.path.strip_prefix(folder) else { continue };
         match rest.split_once('/') {
-            None => found.push(record(file)),
+            None => found.push(record(file, metadata)),
             // Files are sorted, so those of one folder lie side by side.
             Some((name, _)) if last == Some(name) => {}
             Some((name, _)) => {

@@ -1,9 +1,9 @@
 //! A tool's way to its thread's parent and children. No other thread can be reached.
 
-use super::door::{ById, Keyed, ThreadDoor, read};
+use super::door::{ById, Keyed, ThreadDoor, arguments_of, read, text_of};
 use super::{file, message};
+use entourage_engine::ThreadState;
 use entourage_model::{FileRow, ThreadId};
-use entourage_store::ThreadRow;
 use serde_json::{Value, json};
 
 impl ThreadDoor {
@@ -24,25 +24,26 @@ impl ThreadDoor {
         }
     }
 
-    /// Neither the variables nor the children of a relative are for others.
+    /// What its journal says of a relative at this moment. Its variables are not for others.
     async fn facts_of(&self, thread: ThreadId) -> Result<Value, String> {
-        let row: Option<ThreadRow> = self.inner.store.thread(thread).await.map_err(file::told)?;
-        Ok(row.map_or(Value::Null, |row| {
-            json!({
-                "threadId": row.id,
-                "agentId": row.agent,
-                "userId": row.user_id,
-                "createdAt": row.created_at,
-                "terminated": row.terminated_at,
-                "children": [],
-                "arguments": null,
-                "context": {},
-                "env": {},
-            })
+        let Some(state) = self.inner.fold(thread).await.map_err(file::told)? else { return Ok(Value::Null) };
+        // A child's own words about itself are known to its parent.
+        let said = self.desk().state.children.get(&thread).map(|child| child.status.clone());
+        Ok(json!({
+            "threadId": thread,
+            "agentId": state.agent,
+            "userId": state.started.user_id,
+            "createdAt": state.started.at,
+            "terminated": state.terminated,
+            "status": said.map_or_else(|| json!(state.status()), Value::from),
+            "children": state.registry().collect::<Vec<_>>(),
+            "arguments": arguments_of(&state.started),
+            "context": {},
+            "env": {},
         }))
     }
 
-    /// A parent can be written to; a child can be written to, ended and looked at.
+    /// A relative can be written to and looked at; a child can be ended as well.
     pub(super) async fn ask_relative(&self, thread: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
         let (is_parent, is_child) = {
             let state = &self.desk().state;
@@ -54,16 +55,16 @@ impl ThreadDoor {
         match method {
             "queueMessage" => self.queue(thread, read(arguments)?).await,
             "terminate" if is_child => self.terminate(thread),
-            "getMessages" | "getMessage" | "getValue" if is_child => self.look_at(thread, method, arguments).await,
-            "readFile" | "statFile" | "readdirFile" if is_child => self.look_into(thread, method, arguments).await,
+            "terminate" => Err("a thread cannot terminate its parent".to_owned()),
+            "getMessages" | "getMessage" | "getValue" => self.look_at(thread, method, arguments).await,
+            "readFile" | "statFile" | "readdirFile" => self.look_into(thread, method, arguments).await,
             _ => Err(format!("`state.{method}` is not offered for another thread")),
         }
     }
 
-    /// What a child's journal says at this moment.
-    async fn look_at(&self, child: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
-        let state = self.inner.fold(child).await.map_err(file::told)?;
-        let state = state.ok_or_else(|| format!("the thread `{child}` is gone"))?;
+    /// What a relative's journal says at this moment.
+    async fn look_at(&self, thread: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
+        let state = self.fold(thread).await?;
         match method {
             "getMessages" => Ok(message::list(&state, state.seq, &read(arguments)?)),
             "getMessage" => {
@@ -72,23 +73,28 @@ impl ThreadDoor {
             }
             _ => {
                 let Keyed { key, .. } = read(arguments)?;
-                Ok(state.values.get(&key).cloned().unwrap_or_default())
+                Ok(state.values.get(&file::own_key(key)?).cloned().unwrap_or_default())
             }
         }
     }
 
-    async fn look_into(&self, child: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
-        let files: Vec<FileRow> = self.inner.store.files(child).await.map_err(file::told)?;
-        match method {
-            "statFile" => Ok(file::stat(files.iter(), &file::path_of(arguments)?)),
-            "readdirFile" => {
-                Ok(file::entries(files.iter(), &file::folder(&super::door::text_of(&arguments, "path")?)?))
-            }
-            _ => {
-                let wanted: file::ReadFile = read(arguments)?;
-                let path = wanted.path()?;
-                self.content(files.into_iter().find(|file| file.path == path), &wanted).await
-            }
+    async fn look_into(&self, thread: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
+        let files: Vec<FileRow> = self.inner.store.files(thread).await.map_err(file::told)?;
+        if method == "readFile" {
+            let wanted: file::ReadFile = read(arguments)?;
+            let path = wanted.path()?;
+            return self.content(files.into_iter().find(|file| file.path == path), &wanted).await;
         }
+        let state = self.fold(thread).await?;
+        let records = file::described(files.iter(), &state);
+        match method {
+            "statFile" => Ok(file::stat(records, &file::path_of(arguments)?)),
+            _ => Ok(file::entries(records, &file::folder(&text_of(&arguments, "path")?)?)),
+        }
+    }
+
+    async fn fold(&self, thread: ThreadId) -> Result<ThreadState, String> {
+        let state = self.inner.fold(thread).await.map_err(file::told)?;
+        state.ok_or_else(|| format!("the thread `{thread}` is gone"))
     }
 }

@@ -1,6 +1,6 @@
 //! Looking for files of a thread, by their names and by what is in them.
 
-use super::record;
+use super::{Record, record};
 use entourage_model::FileRow;
 use globset::GlobBuilder;
 use regex::{Regex, RegexBuilder};
@@ -29,16 +29,16 @@ pub(super) struct Grep {
 }
 
 /// The files whose path fits the pattern; without a slash it is about names.
-pub(super) fn find<'f>(files: impl Iterator<Item = &'f FileRow>, wanted: &Find) -> Result<Value, String> {
+pub(super) fn find<'f>(files: impl Iterator<Item = Record<'f>>, wanted: &Find) -> Result<Value, String> {
     let by_name = !wanted.pattern.contains('/');
     let pattern = wanted.pattern.trim_start_matches('/');
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.map_err(|fault| format!("`{pattern}` is not a pattern: {fault}"))?.compile_matcher();
-    let fits = |file: &&FileRow| {
+    let fits = |(file, _): &Record<'_>| {
         let path = if by_name { file.name() } else { file.path.trim_start_matches('/') };
         glob.is_match(path)
     };
-    Ok(Value::Array(files.filter(fits).map(record).collect()))
+    Ok(Value::Array(files.filter(fits).map(|(file, metadata)| record(file, metadata)).collect()))
 }
 
 impl Grep {
