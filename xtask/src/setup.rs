@@ -14,9 +14,12 @@ struct Need {
     why: &'static str,
 }
 
-/// One line each, for example:
-/// `Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" }`
-const NEEDS: &[Need] = &[];
+/// One line each.
+const NEEDS: &[Need] = &[Need {
+    package: "docker-registry",
+    probe: "command -v docker-registry || command -v registry",
+    why: "the registry that artifacts are pushed to and pulled from",
+}];
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
 

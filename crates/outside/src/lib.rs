@@ -1,7 +1,9 @@
-//! What lies outside a thread: the models it asks and the tools it calls, each behind a small trait.
+//! What lies outside a thread: the models it asks and the tools it calls, each behind a small trait; and registries, where
+//! artifacts come from.
 //!
 //! Nothing here decides anything: it does what it is told and says how that went.
 
 pub mod model;
+pub mod registry;
 pub mod tool;
 pub mod workspace;

@@ -4,6 +4,7 @@
 //! The rules of a thread are in `engine`; here they are only carried out.
 
 mod actor;
+mod artifact;
 mod cache;
 mod hub;
 mod perform;
@@ -15,6 +16,7 @@ mod spawn;
 mod team;
 mod wait;
 
+pub use artifact::name_artifacts;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
 pub use runtime::{Parts, Runtime, RuntimeError};
