@@ -14,8 +14,14 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: &[Need] =
-    &[Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" }];
+const NEEDS: &[Need] = &[
+    Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" },
+    Need {
+        package: "docker-registry",
+        probe: "command -v docker-registry || command -v registry",
+        why: "the registry that artifacts are pushed to and pulled from",
+    },
+];
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
 

@@ -13,6 +13,15 @@ pub(crate) fn tokens(count: u64) -> String {
     }
 }
 
+/// `340 B`, `12.3 kB`, `200.0 MB`.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..1000 => format!("{count} B"),
+        1000..1_000_000 => format!("{}.{} kB", count / 1000, count % 1000 / 100),
+        _ => format!("{}.{} MB", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}
+
 /// `0.4 s`, `17 s`, `2 min`, `3 h`, `4 d`: the greatest unit that fits.
 pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
@@ -43,6 +52,7 @@ mod tests {
             [0, 1, 9_999, 12_345, 3_456_789].map(tokens),
             ["0 tokens", "1 token", "9999 tokens", "12.3k tokens", "3.4M tokens"]
         );
+        assert_eq!([0, 999, 12_345, 200_000_000].map(bytes), ["0 B", "999 B", "12.3 kB", "200.0 MB"]);
         let times =
             [0.04, 9.96, 12.3, 120.0, 7200.0, 172_800.0].map(|seconds| duration(Duration::from_secs_f64(seconds)));
         assert_eq!(times, ["0.0 s", "10.0 s", "12 s", "2 min", "2 h", "2 d"]);

@@ -1,8 +1,8 @@
 //! What may be typed: the global options and the commands. Each command's own arguments are in its file.
 
 use crate::commands::{
-    agents, cancel, check, completions, demo, export, import, init, result, resume, run, runs, send, serve, show, stop,
-    store, tail, terminate, threads,
+    agents, build, cancel, check, completions, demo, diff, export, extract, import, init, inspect, login, materialize,
+    pull, push, result, resume, run, runs, send, serve, show, sign, stop, store, tail, terminate, threads, verify,
 };
 use crate::environment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -52,6 +52,9 @@ pub(crate) struct Options {
     /// Ask this model in place of every other, as in `ollama:qwen3` or `script:FILE`
     #[arg(long, global = true, value_name = "PROVIDER:MODEL")]
     pub(crate) model: Option<String>,
+    /// Speak plain HTTP to registries that are not on this machine
+    #[arg(long, global = true)]
+    pub(crate) plain_http: bool,
     /// Trust the project for this call: it may point providers elsewhere
     #[arg(long, global = true)]
     pub(crate) trust: bool,
@@ -116,6 +119,26 @@ pub(crate) enum Command {
     Import(import::Arguments),
     /// Write this project's agents for another harness
     Export(export::Arguments),
+    /// Pack this project as an artifact
+    Build(build::Arguments),
+    /// Show what an artifact says of itself and holds
+    Inspect(inspect::Arguments),
+    /// Check every digest of an artifact
+    Verify(verify::Arguments),
+    /// Unpack an artifact into a folder
+    Extract(extract::Arguments),
+    /// Compare two artifacts
+    Diff(diff::Arguments),
+    /// Send the latest build to a registry
+    Push(push::Arguments),
+    /// Sign an artifact with a key of yours
+    Sign(sign::Arguments),
+    /// Fetch an artifact from a registry
+    Pull(pull::Arguments),
+    /// Write an artifact as the files of another harness
+    Materialize(materialize::Arguments),
+    /// Store a credential for a registry
+    Login(login::Arguments),
     /// List threads, newest first
     Threads(threads::Arguments),
     /// Show a thread, the tree below it and its last messages

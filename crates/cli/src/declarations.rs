@@ -19,6 +19,7 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
         file.map_or(settings.trust, |file| file.trust)
     };
     definition_folder::read_prompts(&mut loaded, project, trust);
+    loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
     loaded
 }

@@ -1,5 +1,6 @@
 //! How a command fails: what people read, and the number that scripts see.
 
+use entourage_bundle::Fault;
 use entourage_model::Report;
 use entourage_runtime::RuntimeError;
 use entourage_store::StoreError;
@@ -11,6 +12,9 @@ pub(crate) enum Exit {
     Usage = 1,
     File = 2,
     Network = 3,
+    Packages = 4,
+    Unfaithful = 5,
+    Integrity = 6,
     AgentFailed = 7,
     Cancelled = 8,
     Store = 9,
@@ -42,6 +46,20 @@ impl Failure {
     /// The reports were shown already, as the command's own output.
     pub(crate) fn told(exit: Exit) -> Self {
         Self { reports: Vec::new(), exit }
+    }
+
+    /// Packing, reading or fetching an artifact did not happen.
+    pub(crate) fn of_bundle(fault: Fault) -> Self {
+        let exit = match fault.exit() {
+            entourage_bundle::Exit::Usage => Exit::Usage,
+            entourage_bundle::Exit::File => Exit::File,
+            entourage_bundle::Exit::Registry => Exit::Network,
+            entourage_bundle::Exit::Packages => Exit::Packages,
+            entourage_bundle::Exit::Unfaithful => Exit::Unfaithful,
+            entourage_bundle::Exit::Integrity => Exit::Integrity,
+            entourage_bundle::Exit::Interrupted => Exit::Cancelled,
+        };
+        Self { reports: fault.into_reports(), exit }
     }
 
     /// The store at `place` refused.

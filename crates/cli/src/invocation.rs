@@ -3,10 +3,11 @@
 use crate::arguments::{LogLevel, Options};
 use crate::failure::{Exit, Failure};
 use crate::live::Show;
+use crate::packed::Packed;
 use crate::project::Project;
 use crate::screen::{Format, Screen};
 use crate::settings::{PREFIX, Settings, SettingsFile, Trust};
-use crate::{declarations, environment};
+use crate::{commands, declarations, environment};
 use entourage_declare::Loaded;
 use entourage_model::{Report, Severity};
 
@@ -14,6 +15,8 @@ pub(crate) struct Invocation {
     pub(crate) options: Options,
     pub(crate) screen: Screen,
     pub(crate) project: Project,
+    /// The bundle that is to be the project, if one is.
+    pub(crate) packed: Option<Packed>,
     pub(crate) settings: Settings,
     pub(crate) settings_files: Vec<SettingsFile>,
     /// What is wrong with the settings.
@@ -23,12 +26,16 @@ pub(crate) struct Invocation {
 impl Invocation {
     /// Opens the project and reads its settings, at fault or not.
     pub(crate) fn open(options: Options, screen: Screen) -> Result<Self, Failure> {
-        let project = Project::open(options.project.as_deref(), options.data.as_deref())?;
+        let packed = options.project.as_deref().and_then(Packed::of_option).transpose()?;
+        let project = match packed {
+            Some(_) => Project::of_bundle(options.data.as_deref())?,
+            None => Project::open(options.project.as_deref(), options.data.as_deref())?,
+        };
         let trust = if options.trust { Trust::User } else { Trust::Nobody };
         let (files, mut settings_reports) = project.settings_files(trust);
         let (settings, reports) = Settings::load(&files, &environment::variables(PREFIX), trust);
         settings_reports.extend(reports);
-        Ok(Self { options, screen, project, settings, settings_files: files, settings_reports })
+        Ok(Self { options, screen, project, packed, settings, settings_files: files, settings_reports })
     }
 
     /// Tells what is odd about the settings, and goes no further when something is wrong.
@@ -39,6 +46,14 @@ impl Invocation {
             self.screen.report(warning);
         }
         if errors.is_empty() { Ok(()) } else { Err(Failure { reports: errors, exit: Exit::Usage }) }
+    }
+
+    /// Looks into the bundle that is to be the project, fetching it if it is not here. A folder needs nothing.
+    pub(crate) fn open_bundle(&mut self) -> Result<(), Failure> {
+        let Some(packed) = &self.packed else { return Ok(()) };
+        let (artifact, files) = commands::wait_for(packed.open(self))?;
+        self.project.unpack(artifact, files);
+        Ok(())
     }
 
     pub(crate) fn is_json(&self) -> bool {

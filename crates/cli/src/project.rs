@@ -7,10 +7,11 @@ use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::settings::{SettingsFile, Trust};
 use cap_std::fs::Dir;
-use entourage_declare::{FILE_BYTES_MAX, Files, Kind};
-use entourage_model::{Place, Report};
+use entourage_declare::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
+use entourage_model::{Digest, Place, Report};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) const SETTINGS: &str = "entourage.toml";
 const DATA: &str = ".entourage";
@@ -22,6 +23,16 @@ pub(crate) struct Project {
     /// Where threads are kept; made when the first one is.
     pub(crate) data: PathBuf,
     dir: Dir,
+    /// What stands in for the folder's files. Absent: nothing does.
+    packed: Option<Arc<Packed>>,
+}
+
+/// A bundle that is used as a project.
+#[derive(Debug, Default)]
+struct Packed {
+    /// Absent: nobody has looked into it yet.
+    artifact: Option<Digest>,
+    files: MemoryFiles,
 }
 
 impl Project {
@@ -33,7 +44,27 @@ impl Project {
             Failure::usage(Report::error("C002", what).hint("give an existing folder by `--project DIR`"))
         })?;
         let data = data.map_or_else(|| root.join(DATA), |data| here.join(data));
-        Ok(Self { root, data, dir })
+        Ok(Self { root, data, dir, packed: None })
+    }
+
+    /// A bundle in place of a folder. Its agents work in the current folder, whose own declarations and settings do not
+    /// count. Until [`Self::unpack`] it declares nothing.
+    pub(crate) fn of_bundle(data: Option<&Path>) -> Result<Self, Failure> {
+        Ok(Self { packed: Some(Arc::default()), ..Self::open(None, data)? })
+    }
+
+    pub(crate) fn unpack(&mut self, artifact: Digest, files: MemoryFiles) {
+        self.packed = Some(Arc::new(Packed { artifact: Some(artifact), files }));
+    }
+
+    /// The bundle that this project is.
+    pub(crate) fn artifact(&self) -> Option<Digest> {
+        self.packed.as_ref()?.artifact
+    }
+
+    /// The same project, for somebody who outlives this one.
+    pub(crate) fn again(&self) -> Result<Self, Failure> {
+        Ok(Self { packed: self.packed.clone(), ..Self::open(Some(&self.root), Some(&self.data))? })
     }
 
     /// The settings files that exist, in the order in which they count: the user's, then the project's. One that cannot
@@ -43,9 +74,10 @@ impl Project {
             let text = read_outside(&path, FILE_BYTES_MAX);
             (shown(&path), text, Trust::User)
         });
-        let own = (SETTINGS.to_owned(), self.read_beneath(SETTINGS), trust);
+        let own = || (SETTINGS.to_owned(), self.read_beneath(SETTINGS), trust);
+        let own = self.packed.is_none().then(own);
         let (mut files, mut reports) = (Vec::new(), Vec::new());
-        for (name, bytes, trust) in user.into_iter().chain([own]) {
+        for (name, bytes, trust) in user.into_iter().chain(own) {
             match bytes.and_then(text) {
                 Ok(text) => files.push(SettingsFile { name, text, trust }),
                 Err(fault) if is_absent(&fault) => {}
@@ -66,12 +98,20 @@ impl Project {
     /// A folder of this one as if it were a project. It is opened by capability: nothing leads out of this one.
     pub(crate) fn beneath(&self, folder: &str) -> io::Result<Self> {
         let dir = self.dir.open_dir(if folder.is_empty() { "." } else { folder })?;
-        Ok(Self { root: self.root.join(folder), data: self.data.clone(), dir })
+        Ok(Self { root: self.root.join(folder), data: self.data.clone(), dir, packed: None })
     }
 
     /// Whether something lies at this path, be it a link that leads nowhere.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.dir.symlink_metadata(path).is_ok()
+    }
+
+    /// A regular file beneath the project, of any size. A link is not followed.
+    pub(crate) fn open_file(&self, path: &str) -> io::Result<std::fs::File> {
+        if !self.dir.symlink_metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        Ok(self.dir.open(path)?.into_std())
     }
 
     /// A pipe or a device is refused before it is opened: nobody may ever write to it.
@@ -85,6 +125,9 @@ impl Project {
 
 impl Files for Project {
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        if let Some(packed) = &self.packed {
+            return packed.files.list(folder);
+        }
         // A link counts as what it points to, as long as that lies beneath the project.
         let leads_to_file =
             |name: &str| self.dir.metadata(Path::new(folder).join(name)).is_ok_and(|meta| meta.is_file());
@@ -97,6 +140,9 @@ impl Files for Project {
     }
 
     fn entries(&self, folder: &str) -> io::Result<Vec<(String, Kind)>> {
+        if let Some(packed) = &self.packed {
+            return packed.files.entries(folder);
+        }
         let entries = match self.dir.read_dir(if folder.is_empty() { "." } else { folder }) {
             Ok(entries) => entries,
             Err(fault) if is_absent(&fault) => return Ok(Vec::new()),
@@ -114,6 +160,9 @@ impl Files for Project {
     }
 
     fn kind(&self, path: &str) -> io::Result<Kind> {
+        if let Some(packed) = &self.packed {
+            return packed.files.kind(path);
+        }
         match self.dir.symlink_metadata(path) {
             Ok(meta) => Ok(kind_of(meta.file_type())),
             Err(fault) if is_absent(&fault) => Err(io::ErrorKind::NotFound.into()),
@@ -122,6 +171,9 @@ impl Files for Project {
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if let Some(packed) = &self.packed {
+            return packed.files.read(path);
+        }
         match self.read_beneath(path) {
             Err(fault) if is_absent(&fault) => Err(io::ErrorKind::NotFound.into()),
             read => read,
@@ -136,18 +188,6 @@ fn kind_of(file_type: cap_std::fs::FileType) -> Kind {
         found if found.is_symlink() => Kind::Link,
         _ => Kind::Other,
     }
-}
-
-/// Writes new files and the folders they need beneath `folder`.
-pub(crate) fn write_files(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
-    let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority())?;
-    for (path, text) in files {
-        if let Some(parent) = Path::new(path).parent() {
-            dir.create_dir_all(parent)?;
-        }
-        dir.write(path, text)?;
-    }
-    Ok(())
 }
 
 /// Reads a file that a person named, at most `bytes_max` and one more.

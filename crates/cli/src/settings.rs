@@ -9,6 +9,7 @@ pub(crate) use file::place_of;
 pub(crate) use shell::ShellWish;
 pub(crate) use variable::PREFIX;
 
+use entourage_bundle::signature::Policy;
 use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, Variables};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +57,17 @@ pub(crate) struct Settings {
     pub(crate) general_purpose: bool,
     pub(crate) profile_folders: Option<ProfileFolders>,
     pub(crate) shell: ShellWish,
+    /// What becomes of bundles that none of the keys has signed.
+    pub(crate) signature_policy: Policy,
+    pub(crate) signature_keys: Option<SignatureKeys>,
+}
+
+/// Files with keys whose signatures are believed, and who names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SignatureKeys {
+    /// Absent: a variable does.
+    pub(crate) file: Option<String>,
+    pub(crate) paths: Vec<String>,
 }
 
 /// Folders with dex profiles, and who names them.
@@ -87,7 +99,7 @@ impl Settings {
     pub(crate) fn load(files: &[SettingsFile], variables: &[(String, String)], project: Trust) -> (Self, Vec<Report>) {
         let mut merged = Table::new();
         let (mut reports, mut withheld) = (Vec::new(), BTreeSet::new());
-        let (mut folders, mut model_place) = (None, None);
+        let (mut folders, mut keys, mut model_place) = (None, None, None);
         for SettingsFile { name, text, trust } in files {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
@@ -99,6 +111,7 @@ impl Settings {
                 withheld.extend(users.iter().filter_map(Value::as_table).flat_map(Table::keys).cloned());
             }
             folders = profile_folders(&table, Some(name), *trust).or(folders);
+            keys = signature_keys(&table, Some(name)).or(keys);
             if table.contains_key("model") {
                 model_place = Some(place_of(name, text, &["model"]));
             }
@@ -108,14 +121,15 @@ impl Settings {
             match variable::read(name, text) {
                 Ok(table) => {
                     folders = profile_folders(&table, None, Trust::User).or(folders);
+                    keys = signature_keys(&table, None).or(keys);
                     model_place = model_place.filter(|_| !table.contains_key("model"));
                     merge(&mut merged, table);
                 }
                 Err(fault) => reports.push(fault),
             }
         }
-        let settings = Self { model_place, trust: project, profile_folders: folders, withheld, ..Self::of(&merged) };
-        (settings, reports)
+        let settings = Self { model_place, trust: project, withheld, ..Self::of(&merged) };
+        (Self { profile_folders: folders, signature_keys: keys, ..settings }, reports)
     }
 
     fn of(table: &Table) -> Self {
@@ -133,6 +147,11 @@ impl Settings {
             general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
             profile_folders: None,
             shell: part(table, "shell"),
+            signature_policy: in_table(table, "signatures", "policy")
+                .and_then(Value::as_str)
+                .and_then(Policy::of_word)
+                .unwrap_or_default(),
+            signature_keys: None,
         }
     }
 }
@@ -151,6 +170,12 @@ fn profile_folders(table: &Table, file: Option<&String>, trust: Trust) -> Option
     let paths = in_table(table, "dex", "profile_dirs")?.as_array()?;
     let paths = paths.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     Some(ProfileFolders { file: file.cloned(), trust, paths })
+}
+
+fn signature_keys(table: &Table, file: Option<&String>) -> Option<SignatureKeys> {
+    let paths = in_table(table, "signatures", "keys")?.as_array()?;
+    let paths = paths.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Some(SignatureKeys { file: file.cloned(), paths })
 }
 
 fn in_table<'a>(table: &'a Table, name: &str, key: &str) -> Option<&'a Value> {
@@ -181,6 +206,11 @@ fn part<'de, T: Deserialize<'de> + Default>(table: &Table, name: &str) -> T {
 /// Takes away what a project's own file may not say before the user trusts the project.
 fn distrust(table: &mut Table, name: &str) -> Vec<Report> {
     let mut reports: Vec<Report> = shell::distrust(table, name).into_iter().collect();
+    if table.remove("signatures").is_some() {
+        let what = "`signatures` is ignored: a project may not say whose bundles are believed before it is trusted";
+        let report = Report::warning("C007", what).at(Place::file(name));
+        reports.push(report.hint("if you trust this project, add `--trust`"));
+    }
     let Some(Value::Table(providers)) = table.get_mut("providers") else { return reports };
     for (provider, settings) in providers {
         let Value::Table(settings) = settings else { continue };

@@ -9,6 +9,7 @@ mod claude_code;
 mod codex;
 mod companions;
 mod cursor;
+mod delegate;
 mod docker_agent;
 mod entries;
 mod gemini;
@@ -37,15 +38,18 @@ use crate::files::{self, Files, MemoryFiles};
 use crate::solo::Solo;
 use crate::tree::{Node, Spot};
 use crate::{Format, agentscope, dex, stax};
+use delegate::Beyonds;
 use entourage_model::{Agent, Name, Part, Report, Team};
 use serde_json::Value;
 
+pub use delegate::{delegate, model_keys};
 pub(crate) use keys::{complete, said, without_nulls};
 pub(crate) use loss::Record;
 pub(crate) use models::{REFERENCES as PROVIDERS, stax_model};
 pub(crate) use naming::{file_stem, slug};
 pub(crate) use neutral::read as read_neutral;
-pub(crate) use page::{page, yaml_text};
+pub use page::page;
+pub(crate) use page::yaml_text;
 pub use sniff::{declared_as, declared_in};
 
 /// A field of a declaration that did not survive, as the source spells it.
@@ -205,14 +209,14 @@ pub(crate) fn reread(format: Format, name: &Name, node: &Node, body: &str, fault
 }
 
 /// The files of a format.
-fn write(to: Format, agents: &[(Name, Solo)]) -> Written {
+fn write(to: Format, agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     match to {
-        Format::ClaudeCode => claude_code::write(agents),
-        Format::Opencode => opencode::write(agents),
-        Format::GithubCopilot => github_copilot::write(agents),
-        Format::Gemini => gemini::write(agents),
-        Format::Cursor => cursor::write(agents),
-        Format::Codex => codex::write(agents),
+        Format::ClaudeCode => claude_code::write(agents, beyonds),
+        Format::Opencode => opencode::write(agents, beyonds),
+        Format::GithubCopilot => github_copilot::write(agents, beyonds),
+        Format::Gemini => gemini::write(agents, beyonds),
+        Format::Cursor => cursor::write(agents, beyonds),
+        Format::Codex => codex::write(agents, beyonds),
         Format::Windsurf => windsurf::write(agents),
         Format::Openclaw => openclaw::write(agents),
         Format::Generic => generic::write(agents),
@@ -248,10 +252,23 @@ pub fn export(team: &Team, names: &[Name], to: Format) -> Result<Written, Vec<Re
     if !reports.is_empty() {
         return Err(reports);
     }
-    let mut written = write(to, &fitted.agents);
+    let mut written = write(to, &fitted.agents, &Beyonds::new());
     fitted.agents.iter().for_each(|(name, solo)| companions::name(name, solo, &mut written.losses));
     fitted.finish(&mut written, &mut reports);
     if reports.is_empty() { Ok(written) } else { Err(reports) }
+}
+
+/// The declarations of `names`, under names that the target allows.
+pub(crate) fn fitted(team: &Team, names: &[Name], to: Format) -> Result<Vec<(Name, Solo)>, Vec<Report>> {
+    let mut reports = Vec::new();
+    let agents = solos(team, names, to, &mut reports);
+    let fitted = naming::fit(to, agents, &mut reports);
+    if reports.is_empty() { Ok(fitted.agents) } else { Err(reports) }
+}
+
+/// The text that an agent is told.
+pub(crate) fn prompt_of(agent: &Agent) -> String {
+    text_of(agent)
 }
 
 /// Whether the target would refuse the agent because it is told nothing.

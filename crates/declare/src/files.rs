@@ -23,6 +23,11 @@ pub trait Files: Sync {
     /// The whole file; a missing one is [`io::ErrorKind::NotFound`]. Whoever reads may stop after
     /// [`FILE_BYTES_MAX`] bytes and one more: that is enough to see that the file is too large.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// Whether the file at a path is a program. A reader that cannot tell says that it is none.
+    fn is_executable(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// What a path leads to.
@@ -39,11 +44,26 @@ pub enum Kind {
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
     files: BTreeMap<String, Vec<u8>>,
+    executables: BTreeSet<String>,
+}
+
+impl MemoryFiles {
+    /// Adds a file, or puts it in the place of one.
+    pub fn insert(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>, is_executable: bool) {
+        let path = path.into();
+        if is_executable {
+            self.executables.insert(path.clone())
+        } else {
+            self.executables.remove(&path)
+        };
+        self.files.insert(path, bytes.into());
+    }
 }
 
 impl<P: Into<String>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
-        Self { files: files.into_iter().map(|(path, bytes)| (path.into(), bytes.into())).collect() }
+        let files = files.into_iter().map(|(path, bytes)| (path.into(), bytes.into())).collect();
+        Self { files, executables: BTreeSet::new() }
     }
 }
 
@@ -74,6 +94,10 @@ impl Files for MemoryFiles {
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        self.executables.contains(path)
     }
 }
 

@@ -36,8 +36,15 @@ mod lead;
 
 mod exchange;
 
-pub use exchange::{Imported, ImportedAgent, Loss, Written, declared_as, declared_in, export, import, import_beside};
+pub use exchange::{
+    Imported, ImportedAgent, Loss, Written, declared_as, declared_in, delegate, export, import, import_beside,
+    model_keys, page,
+};
 pub use files::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 pub use format::Format;
 pub use load::{Loaded, Project, Wishes, load};
+pub use stax::{
+    PackedFolder, Parcel, ParcelKind, Rule, Scope, agent_slug, is_agent_name, parcel, parcel_of_team, preamble,
+    render_prompt, rule_id, rules_in,
+};
 pub use tools::Tools;

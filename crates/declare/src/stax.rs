@@ -4,10 +4,14 @@
 
 mod adapter;
 mod agent;
+mod carried;
 mod hints;
 mod mcp;
 pub(crate) mod name;
+mod package;
+mod parcel;
 mod path;
+mod paths;
 mod persona;
 mod prompt;
 mod rules;
@@ -16,6 +20,10 @@ mod source;
 mod subagents;
 mod write;
 
+pub use name::{is_valid as is_agent_name, slug as agent_slug};
+pub use parcel::{PackedFolder, Parcel, ParcelKind, parcel, parcel_of_team};
+pub use prompt::{preamble, render_prompt};
+pub use rules::{Rule, Scope, rule_id, rules_in};
 pub(crate) use write::write;
 
 use crate::draft::Declared;
@@ -54,6 +62,7 @@ pub(crate) struct Stax {
     pub(crate) subagents: Vec<Declared<Solo>>,
     /// The Markdown files that it names: they are nobody else's declarations.
     pub(crate) claimed: BTreeSet<String>,
+    parcel: Parcel,
 }
 
 /// The file that a project's agent is defined in.
@@ -101,9 +110,9 @@ pub(crate) fn claimed(files: &dyn Files, name: &str) -> BTreeSet<String> {
 fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declared<Solo>>, BTreeSet<String>) {
     let mut source = Source { files, memory: &NoMemory, claimed: BTreeSet::new() };
     if !ENTRIES.contains(&name) {
-        return (subagents::read(&mut source, name, faults), source.claimed);
+        return (subagents::read(&mut source, name, faults).agents, source.claimed);
     }
-    let Stax { mut primary, mut subagents, claimed } = agent::read(&mut source, name);
+    let Stax { mut primary, mut subagents, claimed, .. } = agent::read(&mut source, name);
     if let Some(solo) = &mut primary.draft
         && let Some(Said { key, spot, .. }) = solo.children.take()
     {

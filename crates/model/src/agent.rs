@@ -1,6 +1,6 @@
 //! The canonical agent: what every declaration format is lowered to.
 
-use crate::{Name, Program, ToolSpec, VariableValue};
+use crate::{Digest, Name, Program, ToolSpec, VariableValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -11,6 +11,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Team {
     pub agents: BTreeMap<Name, Arc<Agent>>,
+    /// The bundle that it was read from. Absent: a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Digest>,
     /// The tools that the project itself declares, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<Name, Arc<ScriptTool>>,

@@ -4,6 +4,7 @@
 //! The rules of a thread are in `engine`; here they are only carried out.
 
 mod actor;
+mod artifact;
 mod cache;
 mod dex;
 mod hub;
@@ -19,6 +20,7 @@ mod team;
 mod vault;
 mod wait;
 
+pub use artifact::name_artifacts;
 pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};

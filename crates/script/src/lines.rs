@@ -47,7 +47,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn spot(&self, offset: usize) -> Spot {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        let mark = self.walk(line, |mark| mark.byte >= offset);
+        let mark = self.walk(line, offset, |mark| mark.byte);
         Spot { line: count(mark.line + 1), column: count(mark.characters + 1) }
     }
 
@@ -56,17 +56,18 @@ impl<'a> Lines<'a> {
         if line as usize >= self.starts.len() {
             return self.text.len();
         }
-        self.walk(line as usize, |mark| mark.units >= column as usize).byte
+        self.walk(line as usize, column as usize, |mark| mark.units).byte
     }
 
-    /// The first character of a line, or after it, that is far enough.
-    fn walk(&self, line: usize, far_enough: impl Fn(&Mark) -> bool) -> Mark {
+    /// The first character of a line, or after it, that is as far as `target` by this measure.
+    fn walk(&self, line: usize, target: usize, measure: impl Fn(&Mark) -> usize) -> Mark {
         let last = self.last.get();
         let start = Mark { line, byte: self.starts[line], characters: 0, units: 0 };
-        // The mark before may already be too far; only the line's beginning then leads there.
-        let mut mark = if last.line == line && !far_enough(&last) { last } else { start };
+        // The mark before may be too far already; only the line's beginning then leads there. One that is just there
+        // is asked for again in the other measure, for every token.
+        let mut mark = if last.line == line && measure(&last) <= target { last } else { start };
         let mut characters = self.text[mark.byte..].chars();
-        while !far_enough(&mark)
+        while measure(&mark) < target
             && let Some(character) = characters.next()
         {
             mark.byte += character.len_utf8();

@@ -142,6 +142,7 @@ pub(crate) async fn list(State(service): State<Service>, Query(wanted): Query<Wa
     };
     let mut rows = service.runtime.threads(&filter, cursor.page()).await?;
     let next = cursor.cut(&mut rows, |row| row.id.to_string());
+    service.runtime.name_artifacts(&mut rows).await?;
     Ok(Json(Threads { threads: rows.iter().map(Thread::from).collect(), next }).into_response())
 }
 
@@ -253,5 +254,7 @@ pub(crate) async fn found(service: &Service, id: &str) -> Result<ThreadRow, Faul
 async fn shown(service: &Service, row: &ThreadRow) -> Result<Response, Fault> {
     let state = service.runtime.state(row.id).await?.ok_or_else(|| Fault::not_found("thread"))?;
     let children: Vec<_> = state.registry().collect();
-    Ok(Json(ThreadWithChildren::new(row, &state.agent, &children)).into_response())
+    let mut row = [row.clone()];
+    service.runtime.name_artifacts(&mut row).await?;
+    Ok(Json(ThreadWithChildren::new(&row[0], &state.agent, &children)).into_response())
 }

@@ -9,7 +9,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("engine", &["model"]),
     ("script", &["model"]),
-    ("bundle", &["model"]),
+    ("bundle", &["model", "script", "declare"]),
     ("store", &["model"]),
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),

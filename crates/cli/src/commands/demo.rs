@@ -9,11 +9,13 @@ use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::live::Show;
 use crate::models;
-use crate::project::{Project, write_files};
+use crate::output::{Output, texts};
+use crate::project::Project;
 use crate::screen::Screen;
 use crate::settings::Settings;
 use crate::storage::Storage;
 use clap::Args;
+use entourage_bundle::materialize::OnClash;
 use entourage_model::{Name, Report};
 use entourage_runtime::{NewRoot, Outgoing};
 use std::collections::BTreeMap;
@@ -49,7 +51,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn perform(arguments: &Arguments, options: Options, screen: Screen) -> Result<(), Failure> {
     let folder = TempDir::with_prefix("entourage-demo-").map_err(|fault| unwritable(&fault))?;
-    write_files(folder.path(), &FILES).map_err(|fault| unwritable(&fault))?;
+    Output::at(folder.path())?.write(&texts(FILES), OnClash::Refuse)?;
     let worked = work(folder.path(), options, screen.clone()).await;
     if !arguments.keep {
         return worked.map_err(without_hint);
@@ -94,6 +96,7 @@ fn invocation(folder: &Path, options: &Options, screen: Screen) -> Result<Invoca
     let script = format!("script:{}", folder.join("script.json").display());
     let options = Options { model: Some(script), log: options.log, json: options.json, ..Options::default() };
     Ok(Invocation {
+        packed: None,
         options,
         screen,
         project,

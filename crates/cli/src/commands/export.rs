@@ -2,8 +2,9 @@
 
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
-use crate::output::{OnClash, Output};
+use crate::output::{Output, texts};
 use clap::Args;
+use entourage_bundle::materialize::OnClash;
 use entourage_declare::{Format, Loss};
 use entourage_model::{Name, Report, Team, nearest};
 use serde_json::{Value, json};
@@ -46,8 +47,9 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
     let names = chosen(&team, &arguments.agents)?;
     let written = entourage_declare::export(&team, &names, arguments.to)
         .map_err(|reports| Failure { reports, exit: Exit::Usage })?;
-    let output = Output::open(arguments.out.as_deref(), &invocation.project)?;
-    output.write(&written.files, if arguments.force { OnClash::Overwrite } else { OnClash::Refuse })?;
+    let files = texts(written.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let on_clash = if arguments.force { OnClash::Overwrite } else { OnClash::Refuse };
+    Output::open(arguments.out.as_deref(), &invocation.project)?.write(&files, on_clash)?;
     if invocation.is_json() {
         let format = arguments.to.name();
         let agents: Vec<_> =

@@ -3,9 +3,10 @@
 use super::export::{describe_losses, losses_json};
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
-use crate::output::{OnClash, Output};
+use crate::output::{Output, texts};
 use crate::project::{Project, read_outside};
 use clap::Args;
+use entourage_bundle::materialize::OnClash;
 use entourage_declare::{FILE_BYTES_MAX, Files, Format, Imported, ImportedAgent, Kind};
 use entourage_model::{Agent, Place, Report, Severity};
 use serde_json::json;
@@ -60,9 +61,8 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
     if agents.is_empty() {
         return Err(Failure::usage(Report::error("C031", "there is no agent in what was to be imported")));
     }
-    let output = Output::open(arguments.out.as_deref(), &invocation.project)?;
-    let files: Vec<_> = agents.iter().map(|agent| (agent.path.clone(), agent.text.clone())).collect();
-    output.write(&files, OnClash::Refuse)?;
+    let files = texts(agents.iter().map(|agent| (agent.path.as_str(), agent.text.as_str())));
+    Output::open(arguments.out.as_deref(), &invocation.project)?.write(&files, OnClash::Refuse)?;
     tell(invocation, &found, &agents);
     Ok(())
 }

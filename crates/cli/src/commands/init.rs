@@ -2,8 +2,9 @@
 
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
-use crate::project::write_files;
+use crate::output::{Output, texts};
 use clap::{Args, ValueEnum};
+use entourage_bundle::materialize::OnClash;
 use entourage_model::Report;
 use serde_json::json;
 
@@ -79,9 +80,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
         let hint = "move them away, or begin in another folder by `--project DIR`";
         return Err(Failure::new(Exit::File, report.hint(hint)));
     }
-    write_files(&invocation.project.root, &files).map_err(|fault| {
-        Failure::new(Exit::File, Report::error("C030", format!("the project cannot be written: {fault}")))
-    })?;
+    Output::open(None, &invocation.project)?.write(&texts(files.iter().copied()), OnClash::Refuse)?;
     let paths: Vec<_> = files.iter().map(|(path, _)| *path).collect();
     if invocation.is_json() {
         invocation.screen.json(&json!({ "files": paths }));

@@ -50,7 +50,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
     let bench = Workbench::open(project, storage, equipment(invocation, models)).await?;
     let teams = Declared {
-        project: Project::open(Some(&project.root), Some(&project.data))?,
+        project: project.again()?,
         settings: invocation.settings.clone(),
         files: invocation.settings_files.clone(),
     };

@@ -42,7 +42,9 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let limit = arguments.limit;
     let filter = filter(&storage, arguments).await?;
     let rows = storage.store.threads(&filter, Listing::<ThreadRow>::page(limit)).await;
-    let rows = rows.map_err(|error| storage.refused(&error))?;
+    let mut rows = rows.map_err(|error| storage.refused(&error))?;
+    let named = entourage_runtime::name_artifacts(&*storage.store, &mut rows).await;
+    named.map_err(|error| storage.refused(&error))?;
     print(invocation, &storage, &Listing::of(rows, limit));
     storage.store.close().await;
     Ok(())

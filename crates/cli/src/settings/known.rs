@@ -101,6 +101,7 @@ pub(super) const ROOT: &[(&str, Shape)] = &[
     ("dex", Shape::Table(&[("profile_dirs", Shape::Texts)])),
     ("agentscope", Shape::Table(&[("general_purpose", Shape::Flag), ("task_files", Shape::Flag)])),
     ("shell", Shape::Table(SHELL)),
+    ("signatures", Shape::Table(SIGNATURES)),
     ("providers", Shape::Table(PROVIDERS)),
 ];
 
@@ -141,6 +142,9 @@ const MCP: &[(&str, Shape)] = &[
 
 const SHELL: &[(&str, Shape)] =
     &[("sandbox", Shape::Word(&["auto", "bubblewrap", "landlock", "none"])), ("network", Shape::Flag)];
+
+/// What becomes of bundles that no known key has signed, and the files of those keys.
+const SIGNATURES: &[(&str, Shape)] = &[("policy", Shape::Word(&["none", "warn", "require"])), ("keys", Shape::Texts)];
 
 const PROVIDERS: &[(&str, Shape)] = &[
     ("openai", Shape::Table(PROVIDER)),

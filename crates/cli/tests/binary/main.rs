@@ -5,13 +5,18 @@
 mod project;
 mod terminal;
 
+mod bundles;
 mod declarations;
 mod demo;
 mod exchange;
 mod interrupts;
+mod materialize;
+mod packing;
+mod registry;
 mod run;
 mod serve;
 mod settings;
+mod signatures;
 mod stores;
 mod threads;
 #[cfg(target_os = "linux")]

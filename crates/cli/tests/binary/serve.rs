@@ -10,7 +10,7 @@ use std::process::Child;
 
 const ADDRESS: &str = "127.0.0.1:0";
 
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     /// With the port that it took.
     address: String,
@@ -19,7 +19,12 @@ struct Serving {
 
 impl Serving {
     fn start(project: &Project) -> Self {
-        let mut child = project.start(&["serve", "--listen", ADDRESS]);
+        Self::start_with(project, &[])
+    }
+
+    /// With these options beside.
+    pub(crate) fn start_with(project: &Project, options: &[&str]) -> Self {
+        let mut child = project.start(&[&["serve", "--listen", ADDRESS], options].concat());
         let mut link = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
         let address = link.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
@@ -42,7 +47,7 @@ impl Serving {
     }
 
     /// The status and the document.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut answer = String::new();
         self.request(method, path, &body).read_to_string(&mut answer).unwrap();
@@ -50,13 +55,13 @@ impl Serving {
         (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let (status, document) = self.ask("GET", path, &Value::Null);
         assert_eq!(status, 200, "{document}");
         document
     }
 
-    fn settle(&self, thread: &str) -> Value {
+    pub(crate) fn settle(&self, thread: &str) -> Value {
         self.get(&format!("/threads/{thread}/wait?timeout_seconds=20"))
     }
 
@@ -66,7 +71,7 @@ impl Serving {
         messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
     }
 
-    fn kill(self) {
+    pub(crate) fn kill(self) {
         signal(&self.child, Signal::KILL);
         ending(self.child);
     }

@@ -1,6 +1,7 @@
 //! Claude Code: `.claude/agents/**/*.md`, and the JSON of its `--agents`.
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::sound;
 use crate::exchange::servers::Spelling;
 use crate::exchange::vocabulary::{self, Grant};
@@ -133,10 +134,10 @@ fn read_servers(fields: &mut Fields<'_>, key: &'static str) -> Option<BTreeMap<S
     Some(found)
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let Record { keys, losses } = record(name, solo);
+        let Record { keys, losses } = record(name, solo).settle(FORMAT, beyonds.get(name));
         let path = format!(".claude/agents/{}.md", file_stem(name.as_str()));
         written.add(name, path, page(&keys, &solo.body), losses);
     }
@@ -154,7 +155,7 @@ fn record(name: &Name, solo: &Solo) -> Record {
     record.tools("tools", &mut left, FORMAT);
     name_children(&mut record, &mut left);
     record.denied_tools("disallowedTools", &mut left, FORMAT);
-    record.model(&mut left, |wish| models::id_of(wish, "anthropic"));
+    record.model(&mut left, models::in_claude);
     if left.read_only.take_if(|said| said.value).is_some() {
         record.set("permissionMode", "plan");
     } else if left.take_free_edits() {

@@ -3,6 +3,7 @@
 mod shape;
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::{entries, entry, sound, text};
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::{File, Record, Written, beside, complete, file_stem, models, said, strict};
@@ -150,10 +151,11 @@ fn renamed(node: &Node, from: &str, to: &str) -> Node {
     }
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let mut record = if solo.format == FORMAT { own(name, solo) } else { record(name, solo) };
+        let record = if solo.format == FORMAT { own(name, solo) } else { record(name, solo) };
+        let mut record = record.settle(FORMAT, beyonds.get(name));
         record.set(BODY, solo.body.as_str());
         let (text, unsaid) = text_of(&record.keys);
         unsaid.iter().for_each(|key| record.losses.name(key));

@@ -1,6 +1,7 @@
 //! Cursor: `.cursor/agents/*.md`.
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::{File, Record, Written, complete, file_stem, keys, models, page, said};
 use crate::faults::Faults;
 use crate::fields::Fields;
@@ -34,10 +35,10 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     Some(solo)
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let Record { keys, losses } = record(name, solo);
+        let Record { keys, losses } = record(name, solo).settle(FORMAT, beyonds.get(name));
         let path = format!(".cursor/agents/{}.md", file_stem(name.as_str()));
         written.add(name, path, page(&keys, &solo.body), losses);
     }

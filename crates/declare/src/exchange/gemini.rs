@@ -1,6 +1,7 @@
 //! Gemini CLI: `.gemini/agents/*.md`. A file has one agent, or an array of remote ones. Unknown keys are errors there.
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::{entry, sound};
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::strict::{self, Shape};
@@ -143,10 +144,11 @@ fn servers_key(is_there: impl Fn(&str) -> bool) -> &'static str {
     if is_there(SERVERS_DOCUMENTED) && !is_there(SERVERS_READ) { SERVERS_DOCUMENTED } else { SERVERS_READ }
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let Record { keys, losses } = if solo.format == FORMAT { own(name, solo) } else { record(name, solo) };
+        let record = if solo.format == FORMAT { own(name, solo) } else { record(name, solo) };
+        let Record { keys, losses } = record.settle(FORMAT, beyonds.get(name));
         let path = format!(".gemini/agents/{}.md", file_stem(name.as_str()));
         written.add(name, path, page(&keys, &solo.body), losses);
     }

@@ -1,6 +1,7 @@
 //! GitHub Copilot: `.github/agents/*.agent.md`, earlier `.chatmode.md`. An agent's name is its file's.
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::sound;
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::{File, Record, Written, complete, file_stem, keys, models, page, said};
@@ -80,10 +81,10 @@ fn children(fields: &mut Fields<'_>, key: &'static str) -> Option<Vec<At<Name>>>
     (!is_open).then(|| names.into_iter().map(|name| At { value: Name::from(name.value), spot: name.spot }).collect())
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let Record { keys, losses } = record(name, solo);
+        let Record { keys, losses } = record(name, solo).settle(FORMAT, beyonds.get(name));
         let path = format!(".github/agents/{}.agent.md", file_stem(name.as_str()));
         written.add(name, path, page(&keys, &solo.body), losses);
     }

@@ -1,7 +1,6 @@
 //! A file that another project keeps: it is imported as what it was there.
 
-use crate::Format;
-use crate::exchange::entries::{entries, sound};
+use crate::exchange::entries::sound;
 use crate::exchange::{File, neutral};
 use crate::faults::Faults;
 use crate::front::{self, Front};
@@ -13,8 +12,9 @@ use entourage_model::Name;
 pub(super) fn read(file: &File<'_>, faults: &mut Faults) -> Option<Vec<(Name, Solo)>> {
     let Front::Parts { yaml, first_line, body } = front::split(file.text) else { return None };
     let node = yaml::parse(yaml, first_line).ok()?;
-    let format = |key: &str| key.strip_prefix("x-").and_then(Format::of_name);
-    entries(&node).iter().find_map(|(key, _)| format(key))?;
+    if !neutral::is_kept(&node) {
+        return None;
+    }
     let found = sound(faults, |faults| neutral::read(file.stem(&[".md"]), &node, body, faults));
     Some(found.map(|(name, solo)| (name.value, solo)).into_iter().collect())
 }

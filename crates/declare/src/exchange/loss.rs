@@ -1,6 +1,7 @@
 //! What a writer can say, and what it has to leave out.
 
 use crate::Format;
+use crate::exchange::delegate::{Beyond, is_lax};
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::vocabulary::{self, Grant};
 use crate::exchange::{Loss, Written, models};
@@ -24,6 +25,12 @@ impl Losses {
 
     pub(crate) fn add(&mut self, other: &Self) {
         other.fields.iter().for_each(|key| self.name(key));
+    }
+
+    /// Whether the key was named; it is not any more.
+    fn take(&mut self, key: &str) -> bool {
+        let named = self.fields.iter().position(|field| field == key);
+        named.map(|at| self.fields.remove(at)).is_some()
     }
 
     pub(crate) fn of_all(&mut self, said: &[Said<Value>]) {
@@ -143,6 +150,29 @@ impl Record {
         }
         left.keys().into_iter().for_each(|key| self.losses.name(key));
         self.losses.of_all(&left.rest);
+        self
+    }
+
+    /// Adds what a bundle says beyond the target's own keys: a lax target keeps it, a strict one loses it.
+    pub(super) fn settle(mut self, to: Format, beyond: Option<&Beyond>) -> Self {
+        let Some(beyond) = beyond else { return self };
+        if let Some(model) = beyond.model.as_ref().filter(|_| self.losses.take("model")) {
+            self.set("model", model.as_str());
+        }
+        if !is_lax(to) {
+            beyond.unread.keys().for_each(|key| self.losses.name(key));
+            return self;
+        }
+        let mut kept = beyond.unread.clone();
+        kept.extend(beyond.carried.clone());
+        for (key, value) in &beyond.sayable {
+            if self.losses.take(key) {
+                kept.insert(key.clone(), value.clone());
+            }
+        }
+        if !kept.is_empty() {
+            self.set(&Format::Stax.vendor_key(), kept);
+        }
         self
     }
 }

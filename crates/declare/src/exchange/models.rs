@@ -83,6 +83,17 @@ pub(crate) fn id_of(wish: &ModelWish, only: &str) -> Option<String> {
     }
 }
 
+/// How Claude Code names its own models beside their ids.
+const CLAUDE_WORDS: [&str; 4] = ["sonnet", "opus", "haiku", "fable"];
+
+/// The id or the word by which Claude Code knows a model. Absent: it cannot name it.
+pub(crate) fn in_claude(wish: &ModelWish) -> Option<String> {
+    match wish {
+        ModelWish::Word(word) if CLAUDE_WORDS.contains(&word.as_str()) => Some(word.clone()),
+        ModelWish::Word(_) | ModelWish::Named { .. } | ModelWish::Inherit => id_of(wish, "anthropic"),
+    }
+}
+
 /// The id alone, for a harness that knows the models of all well-known providers. Absent: it would be another's.
 pub(crate) fn bare_id(wish: &ModelWish) -> Option<String> {
     match wish {

@@ -84,8 +84,15 @@ pub(super) fn is_kept(node: &Node) -> bool {
     source(node).is_some()
 }
 
+/// Whether this is what a bundle's subagent said beyond the keys of the harness that it was written for: then the file
+/// is that harness's own. Only a whole definition has the instructions, or an adapter.
+fn is_leftover(format: Format, node: &Node) -> bool {
+    format == Format::Stax && node.field("instructions").or_else(|| node.field("adapter")).is_none()
+}
+
 /// What the source said, and its format.
 fn source(node: &Node) -> Option<(Format, &Node)> {
     let Tree::Object(entries) = &node.tree else { return None };
-    entries.iter().find_map(|(key, node)| Some((Format::of_name(key.strip_prefix("x-")?)?, node)))
+    let mut kept = entries.iter().filter_map(|(key, node)| Some((Format::of_name(key.strip_prefix("x-")?)?, node)));
+    kept.find(|(format, node)| !is_leftover(*format, node))
 }

@@ -4,6 +4,7 @@
 mod permission;
 
 use crate::Format;
+use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::{entries, entry, sound};
 use crate::exchange::{File, Record, Written, beside, complete, file_stem, keys, models, page, said};
 use crate::faults::{Faults, quoted};
@@ -98,10 +99,10 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     Some(solo)
 }
 
-pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
+pub(super) fn write(agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     let mut written = Written::default();
     for (name, solo) in agents {
-        let Record { keys, losses } = record(solo);
+        let Record { keys, losses } = record(solo).settle(FORMAT, beyonds.get(name));
         let path = format!(".opencode/agents/{}.md", file_stem(name.as_str()));
         written.add(name, path, page(&keys, &solo.body), losses);
     }

@@ -19,7 +19,7 @@ pub(crate) fn read<'a>(file: &File<'a>, reading: Reading, faults: &mut Faults) -
 
 /// A file with this front matter and this body, byte for byte. Several lines of text are written as one in quotes: some
 /// readers cut the front matter before its last line break, which would be part of a block.
-pub(crate) fn page(keys: &Map<String, Value>, body: &str) -> String {
+pub fn page(keys: &Map<String, Value>, body: &str) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let front = if keys.is_empty() { String::new() } else { serialised(keys, options) };
     format!("---\n{front}---\n{body}")

@@ -1,8 +1,10 @@
 //! The primary agent: `defineAgent()` of stax, with everything that it names.
 
-use super::source::{Source, Wanted};
+use super::parcel::{Parcel, ParcelKind};
+use super::paths::Paths;
+use super::source::Source;
 use super::subagents::said;
-use super::{Stax, adapter, hints, mcp, name, persona, prompt, rules, skills, spec_version, subagents};
+use super::{Stax, adapter, hints, name, prompt, spec_version, subagents};
 use crate::draft::Declared;
 use crate::exchange::stax_model;
 use crate::faults::{Faults, quoted};
@@ -14,25 +16,21 @@ use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Files and folders that an agent may name, beside those with a rule of their own.
-const FOLDERS: [&str; 4] = ["knowledge", "memory", "surfaces", "instructionTree"];
-
-/// Packed like the others, but made by running: it need not be there.
-const OPTIONAL_FOLDER: &str = "memory";
-
 /// Reads the definition in the file `entry`.
 pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
     let mut faults = Faults::new(entry);
     let stem = At { value: Name::from("agent"), spot: Spot::START };
+    let mut parcel = Parcel::new(ParcelKind::Agent, entry);
     let node = source.definition(entry, &mut faults);
-    let read = node.and_then(|node| definition(source, &node, &mut faults));
+    let read = node.and_then(|node| definition(source, &node, &mut parcel, &mut faults));
     let (name, draft, subagents) = read.unwrap_or((stem, None, Vec::new()));
-    Stax { primary: Declared { name, faults, draft }, subagents, claimed: std::mem::take(&mut source.claimed) }
+    let claimed = std::mem::take(&mut source.claimed);
+    Stax { primary: Declared { name, faults, draft }, subagents, claimed, parcel }
 }
 
 type Read = (At<Name>, Option<Solo>, Vec<Declared<Solo>>);
 
-fn definition(source: &mut Source<'_>, node: &Node, faults: &mut Faults) -> Option<Read> {
+fn definition(source: &mut Source<'_>, node: &Node, parcel: &mut Parcel, faults: &mut Faults) -> Option<Read> {
     let mut fields = Fields::of(node, "", faults)?;
     let mut solo = Solo::new(Format::Stax, "");
     let name = fields.require_name("name");
@@ -46,7 +44,7 @@ fn definition(source: &mut Source<'_>, node: &Node, faults: &mut Faults) -> Opti
         fields.keep(key, Shape::Text);
     }
     hints::check(&mut fields);
-    let paths = Paths::read(&mut fields);
+    let paths = Paths::read(&mut fields, ParcelKind::Agent);
     let secrets = secrets(&mut fields);
     workspace_sources(&mut fields);
     packages(&mut fields);
@@ -55,7 +53,8 @@ fn definition(source: &mut Source<'_>, node: &Node, faults: &mut Faults) -> Opti
     solo.rest = rest.map(|(key, value)| Said { key, spot: node.spot, value }).collect();
     solo.verbatim = if let Value::Object(map) = node.value() { map } else { Map::new() };
     check_identity(name.as_ref(), version.as_ref(), solo.tags.as_ref(), faults);
-    let parts = paths.follow(source, &secrets, faults);
+    parcel.definition.clone_from(&solo.verbatim);
+    let parts = paths.follow(source, &secrets, parcel, faults);
     solo.body = prompt::compose(&parts);
     solo.servers = parts.servers;
     solo.children = parts.subagents_at.map(|spot| Said {
@@ -108,7 +107,7 @@ fn with_children(mut subagents: Vec<Declared<Solo>>) -> Vec<Declared<Solo>> {
     subagents
 }
 
-fn check_identity(
+pub(super) fn check_identity(
     name: Option<&At<Name>>,
     version: Option<&At<Name>>,
     tags: Option<&Said<Vec<String>>>,
@@ -138,85 +137,6 @@ fn adapter_model(node: &Node) -> Option<Said<crate::solo::ModelWish>> {
     Some(Said { key: "adapter.model".to_owned(), spot: model.spot, value: stax_model(text) })
 }
 
-/// The paths that a definition names, each where it does.
-#[derive(Default)]
-struct Paths {
-    persona: Option<At<String>>,
-    prompt: Option<At<String>>,
-    mcp: Option<At<String>>,
-    subagents: Option<At<String>>,
-    skills: Option<At<String>>,
-    rules: Option<At<String>>,
-    folders: Vec<(&'static str, At<String>)>,
-}
-
-impl Paths {
-    fn read(fields: &mut Fields<'_>) -> Self {
-        let mut path = |key: &'static str| {
-            let spot = fields.node(key)?.spot;
-            Some(At { value: fields.text(key)?, spot })
-        };
-        Self {
-            persona: path("persona"),
-            prompt: path("prompt"),
-            mcp: path("mcp"),
-            subagents: path("subagents"),
-            skills: path("skills"),
-            rules: path("rules"),
-            folders: FOLDERS.into_iter().filter_map(|key| Some((key, path(key)?))).collect(),
-        }
-    }
-
-    fn follow(self, source: &mut Source<'_>, secrets: &BTreeSet<String>, faults: &mut Faults) -> prompt::Parts {
-        let file = |source: &Source<'_>, said: Option<At<String>>, key: &str, faults: &mut Faults| {
-            source.locate(&said?, key, Wanted::File, faults)
-        };
-        let folder = |source: &Source<'_>, said: Option<At<String>>, key: &str, faults: &mut Faults| {
-            source.locate(&said?, key, Wanted::Folder, faults)
-        };
-        let subagents_at = self.subagents.as_ref().map(|said| said.spot);
-        let prompt_at = self.prompt.as_ref().map_or(Spot::START, |said| said.spot);
-        let persona = file(source, self.persona, "persona", faults);
-        let prompt_path = file(source, self.prompt, "prompt", faults);
-        source.claimed.extend(prompt_path.clone());
-        let servers_at = self.mcp.as_ref().map(|said| said.spot);
-        let mcp_path = file(source, self.mcp, "mcp", faults);
-        let subagents_path = file(source, self.subagents, "subagents", faults);
-        let rules_path = folder(source, self.rules, "rules", faults);
-        let skills_path = folder(source, self.skills, "skills", faults);
-        let folders = self.folders.into_iter().filter_map(|(key, said)| {
-            if key == OPTIONAL_FOLDER && is_missing(source, &said, faults) {
-                return None;
-            }
-            Some((key, source.locate(&said, key, Wanted::Folder, faults)?))
-        });
-        let folders: Vec<_> = folders.collect();
-        prompt::Parts {
-            persona: persona.and_then(|path| persona::read(source, &path, faults)),
-            prompt: prompt_path.and_then(|path| source.text(&path, prompt_at, faults)),
-            servers: mcp_path.zip(servers_at).and_then(|(path, spot)| {
-                let value = mcp::read(source, &path, secrets, faults)?;
-                Some(Said { key: "mcp".to_owned(), spot, value })
-            }),
-            subagents: subagents_path.map(|path| subagents::read(source, &path, faults)).unwrap_or_default(),
-            subagents_at,
-            rules: rules_path.map(|path| rules::read(source, &path, faults)).unwrap_or_default(),
-            skills: skills_path.map(|path| skills::read(source, &path, faults)).unwrap_or_default(),
-            ..prompt::Parts::of_folders(source, &folders, faults)
-        }
-    }
-}
-
-fn is_missing(source: &Source<'_>, said: &At<String>, faults: &mut Faults) -> bool {
-    let path = super::path::resolve(&faults.file, &said.value);
-    let missing = path.is_some_and(|path| source.files.kind(&path).is_err());
-    if missing {
-        let what = format!("`{OPTIONAL_FOLDER}` is {}, which does not exist yet", quoted(&said.value));
-        faults.push(said.spot, Report::warning("D052", what));
-    }
-    missing
-}
-
 const SECRET_KINDS: [(&str, ()); 7] = [
     ("api-key", ()),
     ("token", ()),
@@ -228,7 +148,7 @@ const SECRET_KINDS: [(&str, ()); 7] = [
 ];
 
 /// The keys of the secrets that are declared. Values are never stored.
-fn secrets(fields: &mut Fields<'_>) -> BTreeSet<String> {
+pub(super) fn secrets(fields: &mut Fields<'_>) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for (index, node) in fields.list("secrets").unwrap_or_default().iter().enumerate() {
         let Some(mut inner) = fields.within(node, &format!("secrets[{index}]")) else { continue };
@@ -275,7 +195,7 @@ fn workspace_sources(fields: &mut Fields<'_>) {
     }
 }
 
-fn packages(fields: &mut Fields<'_>) {
+pub(super) fn packages(fields: &mut Fields<'_>) {
     for (index, node) in fields.list("packages").unwrap_or_default().iter().enumerate() {
         fields.name_of(&format!("packages[{index}]"), node);
     }

@@ -7,20 +7,21 @@ use crate::fields::{Fields, Shape};
 use crate::solo::Server;
 use crate::tree::{Node, Tree};
 use entourage_model::Report;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const TRANSPORTS: [(&str, ()); 2] = [("http", ()), ("sse", ())];
 
-/// Absent: reported.
+/// The document as it was written, and the servers in it. Absent: reported.
 pub(super) fn read(
     source: &Source<'_>,
     path: &str,
     secrets: &BTreeSet<String>,
     faults: &mut Faults,
-) -> Option<BTreeMap<String, Server>> {
+) -> Option<(Value, BTreeMap<String, Server>)> {
     let mut own = Faults::new(path);
     let node = source.definition(path, &mut own);
-    let servers = node.and_then(|node| servers(&node, secrets, &mut own));
+    let servers = node.and_then(|node| Some((node.value(), servers(&node, secrets, &mut own)?)));
     faults.reports.append(&mut own.reports);
     servers
 }

@@ -5,7 +5,8 @@ const CHARS_MAX: usize = 63;
 /// What a name must look like, for people.
 pub(super) const RULE: &str = "1 to 63 lower-case letters, digits and inner hyphens";
 
-pub(crate) fn is_valid(name: &str) -> bool {
+/// Whether an agent, a subagent or a package may be called so.
+pub fn is_valid(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.len() <= CHARS_MAX
         && !name.is_empty()
@@ -20,7 +21,7 @@ pub(super) fn hint(text: &str) -> String {
 }
 
 /// The nearest valid name, to be offered.
-pub(crate) fn slug(text: &str) -> Option<String> {
+pub fn slug(text: &str) -> Option<String> {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let slug: String = text.chars().map(fit).take(CHARS_MAX).collect();
     let slug = slug.trim_matches('-');

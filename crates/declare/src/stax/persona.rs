@@ -28,8 +28,7 @@ fn persona(node: &Node, faults: &mut Faults) -> Option<Persona> {
         let what = format!("{} is no name of a persona: {}", quoted(said.value.as_str()), name::RULE);
         fields.report_at(said.spot, Report::error("D058", what).hint(name::hint(said.value.as_str())));
     }
-    let display_name = fields.require_name("displayName").map(|name| name.value.to_string());
-    let role = fields.require_name("role").map(|role| role.value.to_string());
+    let is_whole = fields.require_name("displayName").is_some() & fields.require_name("role").is_some();
     spec_version(&mut fields);
     fields.keep("background", Shape::Text);
     fields.keep("values", Shape::Texts);
@@ -48,7 +47,7 @@ fn persona(node: &Node, faults: &mut Faults) -> Option<Persona> {
     section(&mut fields, "boundaries", |inner| texts(inner, &["willNot", "always", "escalates"]));
     fields.finish();
     let Value::Object(verbatim) = node.value() else { return None };
-    Some(Persona { display_name: display_name?, role: role?, verbatim })
+    is_whole.then_some(Persona { verbatim })
 }
 
 fn section(fields: &mut Fields<'_>, key: &'static str, read: impl FnOnce(&mut Fields<'_>)) {

@@ -1,6 +1,6 @@
 //! One text out of all that says who the primary agent is and how it works.
 
-use super::rules::Scope;
+use super::rules::Rule;
 use super::source::Source;
 use crate::draft::Declared;
 use crate::faults::Faults;
@@ -28,19 +28,7 @@ pub(super) struct Parts {
 
 #[derive(Debug)]
 pub(super) struct Persona {
-    pub(super) display_name: String,
-    pub(super) role: String,
     pub(super) verbatim: Map<String, Value>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Rule {
-    pub(super) id: String,
-    pub(super) scope: Scope,
-    pub(super) globs: Vec<String>,
-    pub(super) priority: i64,
-    pub(super) description: Option<String>,
-    pub(super) text: String,
 }
 
 #[derive(Debug)]
@@ -73,14 +61,14 @@ impl Parts {
 /// Who the agent is comes first, then what it is to do, then the rules and what it can look up.
 pub(super) fn compose(parts: &Parts) -> String {
     let mut sections = Vec::new();
-    sections.extend(parts.persona.as_ref().map(preamble));
+    sections.extend(parts.persona.as_ref().map(|persona| preamble(&persona.verbatim)));
     sections.extend(parts.surface.clone());
     sections.extend(parts.prompt.as_ref().map(|text| match &parts.persona {
-        Some(persona) => render(text, &persona.verbatim),
+        Some(persona) => render_prompt(text, &persona.verbatim),
         None => text.clone(),
     }));
     sections.extend(parts.root_instructions.clone());
-    sections.extend(parts.rules.iter().map(rule));
+    sections.extend(parts.rules.iter().map(Rule::section));
     if !parts.skills.is_empty() {
         let mut text = "## Skills\n\nRead the file of a skill before you do what it is for.\n".to_owned();
         for Skill { name, description, path } in &parts.skills {
@@ -95,9 +83,11 @@ pub(super) fn compose(parts: &Parts) -> String {
     }
 }
 
-fn preamble(persona: &Persona) -> String {
-    let mut text = format!("# {}\n\n**Role:** {}", persona.display_name, persona.role);
-    if let Some(Value::String(background)) = persona.verbatim.get("background") {
+/// Who the agent is, in a few lines.
+pub fn preamble(persona: &Map<String, Value>) -> String {
+    let text = |key: &str| persona.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut text = format!("# {}\n\n**Role:** {}", text("displayName"), text("role"));
+    if let Some(Value::String(background)) = persona.get("background") {
         _ = write!(text, "\n\n{background}");
     }
     let lists = [
@@ -107,7 +97,7 @@ fn preamble(persona: &Persona) -> String {
         ("Hand over to a person", "boundaries", "escalates"),
     ];
     for (title, section, key) in lists {
-        let items = persona.verbatim.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
+        let items = persona.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
         let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).collect();
         if !items.is_empty() {
             _ = write!(text, "\n\n**{title}:** {}", items.join(", "));
@@ -116,20 +106,8 @@ fn preamble(persona: &Persona) -> String {
     text
 }
 
-fn rule(rule: &Rule) -> String {
-    let when = match rule.scope {
-        Scope::Always => String::new(),
-        Scope::Glob => format!("Holds for files that match {}.\n\n", rule.globs.join(", ")),
-        Scope::Auto => {
-            format!("Holds where it fits: {}\n\n", rule.description.as_deref().unwrap_or("judge by its text."))
-        }
-        Scope::Manual => "Holds only when the user asks for it.\n\n".to_owned(),
-    };
-    format!("## Rule: {}\n\n{when}{}", rule.id, rule.text.trim())
-}
-
 /// Puts the persona's values in place of `{{persona.a.b}}`; what is not there renders empty, `\{{` is `{{`.
-fn render(text: &str, persona: &Map<String, Value>) -> String {
+pub fn render_prompt(text: &str, persona: &Map<String, Value>) -> String {
     let mut rendered = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("{{") {
@@ -185,7 +163,7 @@ mod tests {
             ("{{", "{{"),
         ];
         for (text, expected) in cases {
-            assert_eq!(render(text, &persona), expected, "{text}");
+            assert_eq!(render_prompt(text, &persona), expected, "{text}");
         }
     }
 }

@@ -1,18 +1,52 @@
 //! Rules: a folder of Markdown files, each with what it is for in its front matter.
 
+use super::path;
 use super::source::{Source, front_matter};
-use super::{path, prompt::Rule};
 use crate::faults::Faults;
-use crate::fields::{Fields, Shape};
+use crate::fields::Fields;
+use crate::files::Files;
 use crate::front::{self, Front};
 use crate::tree::Spot;
 use entourage_model::Report;
+use entourage_script::NoMemory;
+use std::collections::BTreeSet;
 
 /// Lower comes first.
 const PRIORITY: i64 = 100;
 
+/// One rule, with what its front matter says of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Its path beneath the folder of rules, unless it gives itself another.
+    pub id: String,
+    pub scope: Scope,
+    pub globs: Vec<String>,
+    pub priority: i64,
+    pub severity: Option<String>,
+    pub description: Option<String>,
+    pub tags: Vec<String>,
+    pub triggers: Vec<String>,
+    pub text: String,
+}
+
+impl Rule {
+    /// The rule as a part of a longer text, with what it holds for.
+    pub fn section(&self) -> String {
+        let when = match self.scope {
+            Scope::Always => String::new(),
+            Scope::Glob => format!("Holds for files that match {}.\n\n", self.globs.join(", ")),
+            Scope::Auto => {
+                format!("Holds where it fits: {}\n\n", self.description.as_deref().unwrap_or("judge by its text."))
+            }
+            Scope::Manual => "Holds only when the user asks for it.\n\n".to_owned(),
+        };
+        format!("## Rule: {}\n\n{when}{}", self.id, self.text.trim())
+    }
+}
+
+/// When a rule holds: for every file, for some, where it fits, or when the user asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Scope {
+pub enum Scope {
     #[default]
     Always,
     Glob,
@@ -22,7 +56,18 @@ pub(super) enum Scope {
 
 const SCOPES: [(&str, Scope); 4] =
     [("always", Scope::Always), ("glob", Scope::Glob), ("auto", Scope::Auto), ("manual", Scope::Manual)];
-const SEVERITIES: [(&str, ()); 3] = [("info", ()), ("warn", ()), ("error", ())];
+const SEVERITIES: [(&str, &str); 3] = [("info", "info"), ("warn", "warn"), ("error", "error")];
+
+/// The rules of a folder that was checked before, as others are told them.
+pub fn rules_in(files: &dyn Files, folder: &str) -> Vec<Rule> {
+    let mut source = Source { files, memory: &NoMemory, claimed: BTreeSet::new() };
+    read(&mut source, folder, &mut Faults::new(folder))
+}
+
+/// What a rule calls itself. Absent: it is known by where it lies.
+pub fn rule_id(text: &str) -> Option<String> {
+    rule("", text, &mut Faults::new("")).map(|rule| rule.id).filter(|id| !id.is_empty())
+}
 
 /// In the order in which they are told: by priority, then by path.
 pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -> Vec<Rule> {
@@ -66,10 +111,10 @@ fn rule(path: &str, text: &str, faults: &mut Faults) -> Option<Rule> {
     rule.scope = fields.choice("scope", &SCOPES).unwrap_or_default();
     rule.globs = fields.texts("globs").unwrap_or_default();
     rule.priority = fields.integer("priority").unwrap_or(PRIORITY);
-    fields.choice("severity", &SEVERITIES);
+    rule.severity = fields.choice("severity", &SEVERITIES).map(str::to_owned);
     rule.description = fields.text("description");
-    fields.keep("tags", Shape::Texts);
-    fields.keep("triggers", Shape::Texts);
+    rule.tags = fields.texts("tags").unwrap_or_default();
+    rule.triggers = fields.texts("triggers").unwrap_or_default();
     fields.finish();
     Some(rule)
 }

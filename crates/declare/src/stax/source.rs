@@ -38,6 +38,11 @@ impl Source<'_> {
             let what = format!("`{key}` is {shown}, which does not lie inside the project");
             return refuse(faults, "D051", what, "give a path beneath the folder of the agent, such as `./prompt.md`");
         };
+        let mut parents = path.match_indices('/').map(|(end, _)| &path[..end]);
+        if parents.any(|parent| matches!(self.files.kind(parent), Ok(Kind::Link))) {
+            let what = format!("`{key}` is {shown}, which lies behind a symbolic link");
+            return refuse(faults, "D054", what, "put the folder itself there: links are not packed");
+        }
         match (self.files.kind(&path), wanted) {
             (Ok(Kind::File), Wanted::File) | (Ok(Kind::Folder), Wanted::Folder) => Some(path),
             (Ok(Kind::File), Wanted::Folder) => {

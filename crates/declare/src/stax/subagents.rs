@@ -1,7 +1,7 @@
 //! `subagents.ts|json`: the delegates that travel with the primary agent.
 
 use super::source::{Source, Wanted};
-use super::{name, path, spec_version};
+use super::{carried, name, path, spec_version};
 use crate::draft::Declared;
 use crate::exchange::stax_model;
 use crate::faults::{Faults, did_you_mean, quoted};
@@ -11,7 +11,7 @@ use crate::solo::{Handoff, Invocation, ReturnMode, Said, Solo};
 use crate::tree::{At, Node, Tree};
 use crate::typescript;
 use entourage_model::{Name, Report};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const INVOCATIONS: [(&str, Invocation); 3] =
     [("manual", Invocation::Manual), ("delegate", Invocation::Delegate), ("automatic", Invocation::Automatic)];
@@ -22,15 +22,36 @@ const RETURN_MODES: [(&str, ReturnMode); 3] =
 /// The word for the bundle's root in `allowedFrom`.
 pub(super) const PRIMARY: &str = "primary";
 
+/// What a file of subagents holds.
+#[derive(Debug, Default)]
+pub(super) struct Bundle {
+    pub(super) agents: Vec<Declared<Solo>>,
+    /// The whole document in its compiled form, if every subagent has one.
+    pub(super) document: Option<Value>,
+}
+
 /// The subagents of the file at `path`. What is wrong beyond a single one of them goes to `faults`.
-pub(super) fn read(source: &mut Source<'_>, path: &str, faults: &mut Faults) -> Vec<Declared<Solo>> {
+pub(super) fn read(source: &mut Source<'_>, path: &str, faults: &mut Faults) -> Bundle {
     let mut own = Faults::new(path);
-    let entries = source.definition(path, &mut own).and_then(|node| entries(&node, &mut own)).unwrap_or_default();
-    let mut subagents: Vec<_> = entries.iter().map(|(name, node)| subagent(source, path, name, node)).collect();
-    subagents.iter_mut().for_each(|declared| refuse_double(declared, &mut own));
+    let node = source.definition(path, &mut own);
+    let entries = node.as_ref().and_then(|node| entries(node, &mut own)).unwrap_or_default();
+    let mut agents: Vec<_> = entries.iter().map(|(name, node)| subagent(source, path, name, node)).collect();
+    agents.iter_mut().for_each(|declared| refuse_double(declared, &mut own));
     faults.reports.append(&mut own.reports);
-    check_callers(&mut subagents);
-    subagents
+    check_callers(&mut agents);
+    let document = node.and_then(|node| document(&node, &agents));
+    Bundle { agents, document }
+}
+
+/// Everything that the file says, with the compiled subagents in their places.
+fn document(node: &Node, agents: &[Declared<Solo>]) -> Option<Value> {
+    let Value::Object(mut document) = node.value() else { return None };
+    let compiled = |declared: &Declared<Solo>| {
+        Some((declared.name.value.to_string(), Value::Object(declared.draft.as_ref()?.verbatim.clone())))
+    };
+    let agents = agents.iter().map(compiled).collect::<Option<Map<_, _>>>()?;
+    document.insert("agents".to_owned(), Value::Object(agents));
+    Some(Value::Object(document))
 }
 
 /// A subagent that is there twice is an error of its own, where any other key would be worth a warning of the file's.
@@ -81,6 +102,7 @@ fn definition(source: &mut Source<'_>, key: &str, node: &Node, faults: &mut Faul
     solo.body = compile(source, &prefix, instructions?, faults)?;
     // What is kept is the compiled form: the path means nothing elsewhere.
     solo.verbatim.insert("instructions".to_owned(), solo.body.clone().into());
+    carried::limit(&mut solo, key);
     Some(solo)
 }
 

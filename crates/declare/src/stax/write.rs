@@ -34,11 +34,11 @@ pub(crate) fn write(agents: &[(Name, Solo)]) -> Written {
     written
 }
 
-fn own(solo: &Solo) -> Record {
+pub(super) fn own(solo: &Solo) -> Record {
     Record { keys: solo.verbatim.clone(), ..Record::default() }
 }
 
-fn foreign(name: &Name, solo: &Solo) -> Record {
+pub(super) fn foreign(name: &Name, solo: &Solo) -> Record {
     let mut left = solo.clone();
     let mut record = Record::default();
     record.describe(name, &mut left);
@@ -102,9 +102,16 @@ fn write_primary(name: &Name, solo: &Solo, has_subagents: bool, written: &mut Wr
 }
 
 fn bare_agent() -> Value {
+    let mut agent = agent_without_parts("agents");
+    agent["subagents"] = format!("./{SUBAGENTS}").into();
+    agent
+}
+
+/// An agent for whoever takes it.
+pub(super) fn agent_without_parts(name: &str) -> Value {
     json!({
         "specVersion": "1.0.0",
-        "name": "agents",
+        "name": name,
         "version": "0.0.0",
         "adapter": {
             "type": "generic",
@@ -116,7 +123,6 @@ fn bare_agent() -> Value {
             "features": {},
             "targets": [{ "kind": "file", "path": SUBAGENTS }],
         },
-        "subagents": format!("./{SUBAGENTS}"),
     })
 }
 

@@ -1,6 +1,6 @@
 //! A file in, the agents that a project has of it, files out: as a reader without our own parsers sees them.
 
-use entourage_declare::{Format, Imported, Written, export, import};
+use entourage_declare::{Format, Imported, Loaded, MemoryFiles, Project, Tools, Wishes, Written, export, import, load};
 use entourage_model::{Agent, Name, Prompt, Report, Severity, Source, Team};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -55,16 +55,70 @@ pub(crate) fn page(text: &str) -> (Map<String, Value>, &str) {
     (value, body)
 }
 
+/// What a project declares that has these files.
+pub(crate) fn loaded(files: &MemoryFiles) -> Loaded {
+    load(&Project {
+        files,
+        home: None,
+        profile_folders: &[],
+        settings: &Wishes::default(),
+        tools: &Toolbox,
+        memory: &entourage_script::NoMemory,
+    })
+}
+
+/// The tools that are always here.
+struct Toolbox;
+
+impl Tools for Toolbox {
+    fn canonical(&self, name: &str) -> Option<Name> {
+        self.names().into_iter().find(|tool| tool.as_str() == name)
+    }
+
+    fn names(&self) -> Vec<Name> {
+        let names = ["edit_file", "find_files", "grep_files", "list_files", "read_file", "shell", "write_file"];
+        names.map(Name::from).into()
+    }
+
+    fn is_pure(&self, name: &Name) -> bool {
+        !matches!(name.as_str(), "edit_file" | "shell" | "write_file")
+    }
+}
+
 /// Everything in a file, exported.
 pub(crate) fn exported(path: &str, text: &str, to: Format) -> Written {
-    let team = team(&imported(path, text));
+    export_all(&team(&imported(path, text)), to)
+}
+
+pub(crate) fn export_all(team: &Team, to: Format) -> Written {
     let names: Vec<Name> = team.agents.keys().cloned().collect();
-    export(&team, &names, to).map_err(|reports| lines(&reports)).expect("it can be exported")
+    export(team, &names, to).map_err(|reports| lines(&reports)).expect("it can be exported")
 }
 
 /// The keys that were lost.
 pub(crate) fn lost(written: &Written) -> Vec<&str> {
     written.losses.iter().map(|loss| loss.field.as_str()).collect()
+}
+
+/// The same as `agent key`.
+pub(crate) fn lost_by_agent(written: &Written) -> Vec<String> {
+    written.losses.iter().map(|loss| format!("{} {}", loss.agent, loss.field)).collect()
+}
+
+/// What the only file says.
+pub(crate) fn only_file(written: &Written) -> (&str, &str) {
+    match written.files.as_slice() {
+        [(path, text)] => (path, text),
+        files => panic!("there are {} files", files.len()),
+    }
+}
+
+pub(crate) fn toml(text: &str) -> Value {
+    serde_json::to_value(::toml::from_str::<::toml::Table>(text).expect("it is TOML")).expect("TOML is JSON")
+}
+
+pub(crate) fn yaml(text: &str) -> Value {
+    serde_saphyr::from_str(text).unwrap_or_else(|fault| panic!("it is YAML: {fault}\n{text}"))
 }
 
 /// Front matter as one line of JSON for each key: YAML that no serialiser of ours has written.

@@ -1,11 +1,6 @@
 //! Other harnesses' files, in and out.
+#![expect(clippy::panic, reason = "a test may")]
 
-mod declared;
-mod fixtures;
-mod imports;
 mod kit;
-mod losses;
-mod names;
-mod project;
-mod round_trip;
-mod tools;
+mod pages;
+mod records;

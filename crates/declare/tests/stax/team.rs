@@ -120,3 +120,24 @@ fn a_prompt_alone_stays_as_its_author_left_it() {
     let loaded = project(&[("agent.ts", &agent_ts), ("p.md", "One.\r\n\r\nTwo.  \n\n")]);
     assert_eq!(prompt(&agent(&loaded, "backend-engineer")), "One.\r\n\r\nTwo.  \n\n");
 }
+
+#[test]
+fn a_subagent_that_came_from_another_harness_may_do_no_more_than_there() {
+    let subagents = r#"{ "agents": {
+        "auditor": { "description": "d", "instructions": "Audit.", "x-claude-code": { "tools": "Read", "maxTurns": 7 } },
+        "denied": { "description": "d", "instructions": "Audit.", "x-claude-code": { "disallowedTools": ["Write"] } },
+        "free": { "description": "d", "instructions": "Audit.", "x-other": { "tools": "Read" } }
+    } }"#;
+    let loaded = seed(&[
+        ("agent.ts", &crate::project::AGENT.replace("subagents.ts", "subagents.json")),
+        ("subagents.json", subagents),
+    ]);
+    let tools = |name: &str| {
+        let tools = agent(&loaded, name).side_a.prompt.tools.clone();
+        tools.iter().map(|entry| entry.name().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(tools("auditor"), ["read_file"]);
+    assert_eq!(tools("denied"), ["read_file"]);
+    assert_eq!(tools("free"), ["read_file", "write_file"]);
+    assert_eq!(agent(&loaded, "auditor").side_a.steps_max, Some(7));
+}

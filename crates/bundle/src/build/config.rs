@@ -1,0 +1,70 @@
+//! The config: what an artifact says of itself beside its layers.
+
+use super::{BytesOf, Order, spec_version};
+use crate::bundle::PackageEntry;
+use crate::canonical::canonical;
+use crate::lock::Lock;
+use crate::media::{ArtifactKind, LayerKind};
+use serde_json::{Map, Value, json};
+
+/// What the reference program copies; it drops whatever else an author says.
+const COPIED: [&str; 11] = [
+    "specVersion",
+    "name",
+    "version",
+    "description",
+    "author",
+    "license",
+    "url",
+    "tags",
+    "adapterFallback",
+    "hints",
+    "workspaceSources",
+];
+
+/// The same for the adapter.
+const ADAPTER_COPIED: [&str; 11] = [
+    "type",
+    "runtime",
+    "adapterVersion",
+    "runtimeVersionRange",
+    "model",
+    "modelParams",
+    "importMode",
+    "fidelity",
+    "config",
+    "features",
+    "targets",
+];
+
+pub(super) fn bytes(order: &Order<'_>, kind: ArtifactKind, packages: &[PackageEntry], lock: &Lock) -> Vec<u8> {
+    let definition = &order.parcel.definition;
+    let mut config = match order.bytes_of {
+        BytesOf::Specification => without_layers(definition),
+        BytesOf::ReferenceProgram => {
+            let mut config = only(definition, &COPIED);
+            if let Some(Value::Object(adapter)) = definition.get("adapter") {
+                config.insert("adapter".to_owned(), only(adapter, &ADAPTER_COPIED).into());
+            }
+            config
+        }
+    };
+    config.insert("kind".to_owned(), kind.word().into());
+    config.insert("specVersion".to_owned(), spec_version(order).into());
+    if !packages.is_empty() && order.bytes_of == BytesOf::Specification {
+        let resolved = packages.iter().map(|entry| json!({ "ref": entry.text, "digest": lock.digest(&entry.text) }));
+        config.insert(LayerKind::Packages.key().to_owned(), resolved.collect());
+    }
+    canonical(&Value::Object(config), order.bytes_of.key_order())
+}
+
+/// Whatever is a layer is not said twice.
+fn without_layers(definition: &Map<String, Value>) -> Map<String, Value> {
+    let is_layer = |key: &str| LayerKind::ALL.into_iter().any(|kind| kind.key() == key);
+    definition.iter().filter(|(key, _)| !is_layer(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn only(map: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
+    let entries = keys.iter().filter_map(|key| Some(((*key).to_owned(), map.get(*key)?.clone())));
+    entries.collect()
+}

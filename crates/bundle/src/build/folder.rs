@@ -1,0 +1,141 @@
+//! A folder → a layer, file by file: no file is ever in memory as a whole.
+
+use super::{BytesOf, Order, layers};
+use crate::archive::{ArchiveWriter, ENTRIES_MAX, refusal};
+use crate::descriptor::Descriptor;
+use crate::fault::Fault;
+use crate::layout::Change;
+use crate::media::LayerKind;
+use crate::sources::Sources;
+use entourage_declare::{Files as _, Kind, PackedFolder};
+use entourage_model::{Place, Report};
+use std::collections::BTreeSet;
+
+/// Beyond these somebody has probably packed what they did not mean to.
+const FILE_BYTES_NOTED: u64 = 10 << 20;
+const KNOWLEDGE_BYTES_NOTED: u64 = 100 << 20;
+
+/// Longer names are cut by the reference program.
+const REFERENCE_NAME_BYTES_MAX: usize = 100;
+
+/// A folder that was looked through.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) kind: LayerKind,
+    root: String,
+    /// In the order in which they are packed, relative to the folder.
+    files: Vec<String>,
+}
+
+impl Folder {
+    /// What lies in the folder. Links and special files were reported when the definition was read.
+    pub(super) fn list(
+        sources: &Sources<'_>,
+        named: &PackedFolder,
+        bytes_of: BytesOf,
+        reports: &mut Vec<Report>,
+    ) -> Result<Self, Fault> {
+        let kind = LayerKind::ALL.into_iter().find(|kind| kind.key() == named.key);
+        let mut folder = Self {
+            kind: kind.expect("`declare` names only folders that are layers"),
+            root: named.path.clone(),
+            files: Vec::new(),
+        };
+        let mut open = vec![String::new()];
+        while let Some(inside) = open.pop() {
+            let path = joined(&folder.root, &inside);
+            let entries = sources.entries(&path).map_err(Fault::machine(format!("reading `{path}`")))?;
+            for (name, kind) in entries {
+                let path = joined(&inside, &name);
+                match kind {
+                    Kind::File => folder.files.push(path),
+                    Kind::Folder => open.push(path),
+                    Kind::Link | Kind::Other => {}
+                }
+            }
+            if folder.files.len() + open.len() > ENTRIES_MAX {
+                let what = format!("`{}` has more than {ENTRIES_MAX} files", named.key);
+                let hint = "pack less; `.staxignore` names what is left out";
+                reports.push(Report::error("B012", what).at(named.place.clone()).hint(hint));
+                folder.files.clear();
+                return Ok(folder);
+            }
+        }
+        folder.files.sort_by(|a, b| bytes_of.key_order().compare(a, b));
+        folder.check(sources, named, bytes_of, reports)?;
+        Ok(folder)
+    }
+
+    fn check(
+        &self,
+        sources: &Sources<'_>,
+        named: &PackedFolder,
+        bytes_of: BytesOf,
+        reports: &mut Vec<Report>,
+    ) -> Result<(), Fault> {
+        let mut sum = 0_u64;
+        for inside in &self.files {
+            let path = joined(&self.root, inside);
+            if let Some(reason) = refusal(inside) {
+                let what = format!("`{}` cannot be packed: {reason}", path.escape_debug());
+                reports.push(Report::error("B011", what).at(named.place.clone()).hint("rename it"));
+                continue;
+            }
+            let size = sources.open(&path).map_err(Fault::machine(format!("opening `{path}`")))?.size;
+            sum = sum.saturating_add(size);
+            if size > FILE_BYTES_NOTED {
+                let what = format!("`{path}` is a large file, of {} MiB", size >> 20);
+                reports.push(Report::warning("B022", what).at(Place::file(&path)).hint("see whether it is meant"));
+            }
+            if bytes_of == BytesOf::ReferenceProgram && inside.len() > REFERENCE_NAME_BYTES_MAX {
+                let what = format!("the name of `{path}` is cut at {REFERENCE_NAME_BYTES_MAX} bytes");
+                let report = Report::warning("B026", what).at(Place::file(&path));
+                reports.push(report.hint("the reference program does so; build without `--reference-bytes`"));
+            }
+        }
+        if sum > self.kind.bytes_max() {
+            reports.push(layers::too_large(self.kind, sum).at(named.place.clone()));
+        } else if self.kind == LayerKind::Knowledge && sum > KNOWLEDGE_BYTES_NOTED {
+            let what = format!("`knowledge` is large, {} MiB", sum >> 20);
+            reports.push(Report::warning("B022", what).at(named.place.clone()).hint("see whether it is meant"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&self, order: &Order<'_>, change: &mut Change<'_>) -> Result<Descriptor, Fault> {
+        let mut archive = ArchiveWriter::new(change.writer()?, order.bytes_of.archive_style());
+        for inside in &self.files {
+            let path = joined(&self.root, inside);
+            let packing = || Fault::machine(format!("packing `{path}`"));
+            let file = order.sources.open(&path).map_err(packing())?;
+            archive.file(inside, file.size, file.is_executable, file.bytes).map_err(packing())?;
+        }
+        let writer = archive.finish().map_err(Fault::machine(format!("packing `{}`", self.root)))?;
+        let blob = writer.finish()?;
+        let mut layer = blob.descriptor(self.kind.media_type());
+        change.stage(blob);
+        layers::annotate(order, self.kind, Some(self.count()), &mut layer);
+        Ok(layer)
+    }
+
+    /// How much there is: skills are folders, rules are Markdown, everything else is files.
+    fn count(&self) -> usize {
+        let is_markdown = |path: &&String| [".md", ".markdown"].iter().any(|end| path.ends_with(end));
+        match self.kind {
+            LayerKind::Skills => {
+                let folders = self.files.iter().filter_map(|path| path.split_once('/')).map(|(folder, _)| folder);
+                folders.collect::<BTreeSet<_>>().len()
+            }
+            LayerKind::Rules => self.files.iter().filter(is_markdown).count(),
+            _ => self.files.len(),
+        }
+    }
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        ("", name) => name.to_owned(),
+        (folder, "") => folder.to_owned(),
+        _ => format!("{folder}/{name}"),
+    }
+}

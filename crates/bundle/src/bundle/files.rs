@@ -1,0 +1,147 @@
+//! An artifact as its author could have written it, so that `declare` reads it like any project.
+
+use super::Bundle;
+use crate::archive::EntryKind;
+use crate::fault::{Exit, Fault};
+use crate::layout::Blobs;
+use crate::media::{ArtifactKind, LayerForm, LayerKind};
+use entourage_declare::MemoryFiles;
+use entourage_model::Report;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Which of the archives are brought into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Everything,
+    /// What an agent reads from the start. Knowledge and memories may be large, and nobody is told them.
+    Declarations,
+}
+
+impl Wanted {
+    fn includes(self, kind: LayerKind) -> bool {
+        self == Self::Everything || !matches!(kind, LayerKind::Knowledge | LayerKind::Memory)
+    }
+}
+
+/// The parts of one artifact, or of several that were merged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) config: Map<String, Value>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) persona: Option<Map<String, Value>>,
+    pub(crate) mcp: Option<Map<String, Value>>,
+    pub(crate) subagents: Option<Map<String, Value>>,
+    pub(crate) secrets: Vec<Value>,
+    /// By path. A layer without files is there and empty.
+    pub(crate) archives: BTreeMap<LayerKind, BTreeMap<String, PartFile>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PartFile {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_executable: bool,
+}
+
+impl Bundle {
+    /// The artifact by itself as a project. The packages that it depends on are not in it, see `Assembly`.
+    pub fn files(&self, blobs: &dyn Blobs, wanted: Wanted) -> Result<MemoryFiles, Fault> {
+        self.insist_on_agent()?;
+        Ok(self.parts(blobs, wanted)?.into_files())
+    }
+
+    pub(crate) fn insist_on_agent(&self) -> Result<(), Fault> {
+        match self.kind {
+            ArtifactKind::Agent => Ok(()),
+            ArtifactKind::Package => {
+                let report = Report::error("B015", format!("`{}` is a package, and no agent", self.name));
+                Err(Fault::new(Exit::Usage, report.hint("name it among the `packages` of an agent")))
+            }
+        }
+    }
+
+    pub(crate) fn parts(&self, blobs: &dyn Blobs, wanted: Wanted) -> Result<Parts, Fault> {
+        let mut archives = BTreeMap::new();
+        for kind in LayerKind::ALL {
+            let is_archive = kind.form() == LayerForm::Archive && wanted.includes(kind);
+            if is_archive && self.manifest.layer(kind).is_some() {
+                archives.insert(kind, self.unpack(blobs, kind)?);
+            }
+        }
+        Ok(Parts {
+            config: self.config.clone(),
+            prompt: self.prompt.clone(),
+            persona: self.persona.clone(),
+            mcp: self.mcp.clone(),
+            subagents: self.subagents.clone(),
+            secrets: self.secrets.clone(),
+            archives,
+        })
+    }
+
+    fn unpack(&self, blobs: &dyn Blobs, kind: LayerKind) -> Result<BTreeMap<String, PartFile>, Fault> {
+        let mut files = BTreeMap::new();
+        self.archive(blobs, kind, &mut |entry, content| {
+            if let EntryKind::File { is_executable, .. } = entry.kind {
+                let mut bytes = Vec::new();
+                content.read_to_end(&mut bytes).map_err(Fault::machine(format!("unpacking `{}`", entry.path)))?;
+                files.insert(entry.path.clone(), PartFile { bytes, is_executable });
+            }
+            Ok(())
+        })?;
+        Ok(files)
+    }
+}
+
+impl Parts {
+    /// `agent.json` and what it names.
+    pub(crate) fn into_files(self) -> MemoryFiles {
+        let mut files = MemoryFiles::default();
+        let mut definition = self.config;
+        definition.remove("kind");
+        definition.remove("packages");
+        let mut name = |kind: LayerKind| {
+            definition.insert(kind.key().to_owned(), format!("./{}", kind.path()).into());
+            kind.path()
+        };
+        if let Some(prompt) = self.prompt {
+            files.insert(name(LayerKind::Prompt), prompt, false);
+        }
+        if let Some(persona) = self.persona {
+            files.insert(name(LayerKind::Persona), Value::Object(persona).to_string(), false);
+        }
+        if let Some(mcp) = self.mcp {
+            files.insert(name(LayerKind::Mcp), Value::Object(mcp).to_string(), false);
+        }
+        if let Some(document) = self.subagents {
+            let document = with_paths(document, &mut files);
+            files.insert(name(LayerKind::Subagents), document.to_string(), false);
+        }
+        for (kind, archive) in self.archives {
+            // A folder without files does not exist, and naming it would be an error.
+            if archive.is_empty() {
+                continue;
+            }
+            let folder = name(kind);
+            for (path, PartFile { bytes, is_executable }) in archive {
+                files.insert(format!("{folder}/{path}"), bytes, is_executable);
+            }
+        }
+        if !self.secrets.is_empty() {
+            definition.insert(LayerKind::Secrets.key().to_owned(), self.secrets.into());
+        }
+        files.insert("agent.json", Value::Object(definition).to_string(), false);
+        files
+    }
+}
+
+/// The document with a path in place of each text: a text could look like a path.
+fn with_paths(mut document: Map<String, Value>, files: &mut MemoryFiles) -> Value {
+    for (name, agent) in document.get_mut("agents").and_then(Value::as_object_mut).into_iter().flatten() {
+        let Some(instructions) = agent.get_mut("instructions") else { continue };
+        let path = format!("subagents/{name}.md");
+        let text = std::mem::replace(instructions, json!(format!("./{path}")));
+        files.insert(path, text.as_str().unwrap_or_default(), false);
+    }
+    Value::Object(document)
+}

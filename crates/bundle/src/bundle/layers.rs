@@ -1,0 +1,92 @@
+//! The documents of an artifact: each in the shape that whoever uses it relies on.
+
+use super::{Bundle, PackageEntry};
+use crate::media::LayerKind;
+use serde_json::{Map, Value};
+
+/// Takes a layer that is no archive.
+pub(super) fn take(bundle: &mut Bundle, kind: LayerKind, bytes: &[u8]) -> Result<(), String> {
+    match kind {
+        LayerKind::Prompt => {
+            let text = String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned())?;
+            bundle.prompt = Some(text);
+        }
+        LayerKind::Persona => bundle.persona = Some(object(bytes)?),
+        LayerKind::Mcp => bundle.mcp = Some(servers(bytes)?),
+        LayerKind::Subagents => bundle.subagents = Some(subagents(bytes)?),
+        LayerKind::Secrets => bundle.secrets = listed(bytes, "secrets")?,
+        LayerKind::Packages => {
+            bundle.packages = listed(bytes, "packages")?.iter().map(package).collect::<Result<_, _>>()?;
+        }
+        LayerKind::Knowledge
+        | LayerKind::Rules
+        | LayerKind::Skills
+        | LayerKind::InstructionTree
+        | LayerKind::Surfaces
+        | LayerKind::Memory => {}
+    }
+    Ok(())
+}
+
+pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("is no object".to_owned()),
+        Err(fault) => Err(format!("is malformed: {fault}")),
+    }
+}
+
+fn servers(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let document = object(bytes)?;
+    match document.get("servers") {
+        Some(Value::Object(servers)) if servers.values().all(Value::is_object) => Ok(document),
+        _ => Err("its `servers` are no objects by name".to_owned()),
+    }
+}
+
+/// Names become files in many places, so that none may be more than a name.
+fn subagents(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let document = object(bytes)?;
+    let Some(Value::Object(agents)) = document.get("agents") else {
+        return Err("its `agents` are no objects by name".to_owned());
+    };
+    for (name, agent) in agents {
+        if !entourage_declare::is_agent_name(name) {
+            return Err(format!("`{}` is no name of a subagent", name.escape_debug()));
+        }
+        for key in ["description", "instructions"] {
+            if agent.get(key).and_then(Value::as_str).is_none_or(str::is_empty) {
+                return Err(format!("the subagent `{name}` has no `{key}`"));
+            }
+        }
+    }
+    Ok(document)
+}
+
+/// The list under `key`; the reference program writes the list alone.
+fn listed(bytes: &[u8], key: &str) -> Result<Vec<Value>, String> {
+    let items = match serde_json::from_slice(bytes) {
+        Ok(Value::Array(items)) => Some(items),
+        Ok(Value::Object(mut document)) => match document.remove(key) {
+            Some(Value::Array(items)) => Some(items),
+            _ => None,
+        },
+        Ok(_) => None,
+        Err(fault) => return Err(format!("it is malformed: {fault}")),
+    };
+    let items = items.filter(|items| items.iter().all(Value::is_object));
+    items.ok_or_else(|| format!("its `{key}` are no list of objects"))
+}
+
+fn package(item: &Value) -> Result<PackageEntry, String> {
+    let text = item.get("ref").and_then(Value::as_str).ok_or("a package has no `ref`")?;
+    let reference = text.parse().map_err(|_| format!("`{}` is no reference", text.escape_debug()))?;
+    let digest = match item.get("digest") {
+        None => None,
+        Some(digest) => {
+            let digest = digest.as_str().and_then(|digest| digest.parse().ok());
+            Some(digest.ok_or_else(|| format!("the digest of `{text}` is none"))?)
+        }
+    };
+    Ok(PackageEntry { text: text.to_owned(), reference, digest })
+}

@@ -1,0 +1,247 @@
+//! The documents that a bundle becomes, before anybody looks at the target folder.
+
+use super::adapter::Adapter;
+use super::choice::choose;
+use super::loss::{Loss, unsaid};
+use super::source::Source;
+use super::{folders, instructions, rules, servers, settings, subagents};
+use crate::{Exit, Fault};
+use entourage_declare::{Files, ParcelKind};
+use entourage_model::{Report, Severity};
+use entourage_script::NoMemory;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Everything that a target is given, and what it is not.
+#[derive(Debug)]
+pub struct Plan {
+    pub adapter: Adapter,
+    /// The main agent's name.
+    pub agent: String,
+    pub documents: Vec<Document>,
+    /// Parts that are said in other words than the bundle's, and where.
+    pub translations: Vec<Translation>,
+    pub losses: Vec<Loss>,
+    pub warnings: Vec<Report>,
+    /// Why it is not exact whatever it holds.
+    pub(super) inexact: Option<Report>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Relative to the target folder.
+    pub path: String,
+    pub content: Content,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// A file to itself.
+    Whole { bytes: Vec<u8>, executable: bool },
+    /// JSON that others write to as well.
+    Settings(Vec<Setting>),
+}
+
+/// One value in a file of settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The keys that lead to it, from the outside in.
+    pub path: Vec<String>,
+    pub value: Value,
+}
+
+/// A part of the bundle that became, or became part of, a file of the target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Translation {
+    /// As the bundle spells it, nested as `a.b`.
+    pub field: String,
+    pub into: String,
+}
+
+/// Keys of a definition that a target is told by other means, or that are about the bundle and not about its work.
+const KNOWN: [&str; 23] = [
+    "specVersion",
+    "name",
+    "version",
+    "description",
+    "author",
+    "license",
+    "url",
+    "tags",
+    "adapter",
+    "adapterFallback",
+    "persona",
+    "prompt",
+    "mcp",
+    "subagents",
+    "skills",
+    "rules",
+    "knowledge",
+    "memory",
+    "surfaces",
+    "instructionTree",
+    "hints",
+    "secrets",
+    "packages",
+];
+
+/// The bundle in `files` for the adapter that is wished for, or for the one that the bundle itself names.
+pub fn plan(files: &dyn Files, wish: Option<Adapter>) -> Result<Plan, Fault> {
+    let source = read(files, wish)?;
+    let adapter = source.choice.adapter;
+    let agent = source.parcel.definition.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let inexact = inexact(&source);
+    let mut plan = Plan {
+        adapter,
+        agent,
+        documents: Vec::new(),
+        translations: Vec::new(),
+        losses: Vec::new(),
+        warnings: Vec::new(),
+        inexact,
+    };
+    instructions::add(&source, &mut plan)?;
+    rules::add(&source, &mut plan)?;
+    folders::add(&source, &mut plan)?;
+    let servers = servers::translate(&source, &mut plan);
+    settings::add(&source, servers, &mut plan);
+    subagents::add(&source, &mut plan)?;
+    name_the_rest(&source, &mut plan);
+    place(&source, &mut plan);
+    check_paths(&plan)?;
+    plan.translations.sort();
+    plan.losses.sort();
+    plan.losses.dedup();
+    Ok(plan)
+}
+
+impl Plan {
+    /// Whether the target holds everything that the bundle says.
+    pub fn is_exact(&self) -> bool {
+        self.losses.is_empty() && self.inexact.is_none()
+    }
+
+    pub(super) fn write(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+        self.put(path, bytes, false);
+    }
+
+    pub(super) fn put(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>, executable: bool) {
+        let content = Content::Whole { bytes: bytes.into(), executable };
+        self.documents.push(Document { path: path.into(), content });
+    }
+
+    /// Settings that are not there say nothing.
+    pub(super) fn set(&mut self, path: &str, settings: Vec<Setting>) {
+        if !settings.is_empty() {
+            self.documents.push(Document { path: path.to_owned(), content: Content::Settings(settings) });
+        }
+    }
+
+    pub(super) fn translate(&mut self, field: impl Into<String>, into: &str) {
+        self.translations.push(Translation { field: field.into(), into: into.to_owned() });
+    }
+
+    pub(super) fn lose(&mut self, field: impl Into<String>, reason: impl Into<String>) {
+        self.losses.push(Loss::main(field, reason));
+    }
+
+    /// Names something that the definition itself wants left out.
+    pub(super) fn leave_out(&mut self, field: &str, key: &str) {
+        self.lose(field, format!("the definition says `{key}: false`"));
+    }
+
+    pub(super) fn warn(&mut self, code: &'static str, what: impl Into<String>, hint: &str) {
+        self.warnings.push(Report::warning(code, what).hint(hint));
+    }
+}
+
+fn read(files: &dyn Files, wish: Option<Adapter>) -> Result<Source<'_>, Fault> {
+    let parcel = entourage_declare::parcel(files, &NoMemory);
+    let Some(parcel) = parcel.filter(|parcel| parcel.kind == ParcelKind::Agent) else {
+        let report = Report::error("B082", "this bundle is a package: it has no agent that could be materialised");
+        return Err(Fault::new(Exit::Usage, report.hint("name it in `packages` of an agent, and materialise that")));
+    };
+    let is_error = |report: &&Report| report.severity == Severity::Error;
+    let errors: Vec<_> = parcel.reports.iter().filter(is_error).cloned().collect();
+    if !errors.is_empty() {
+        return Err(Fault::Authored(errors));
+    }
+    let choice = choose(&parcel.definition, wish)?;
+    Ok(Source { files, parcel, choice })
+}
+
+fn inexact(source: &Source<'_>) -> Option<Report> {
+    let adapter = source.choice.adapter;
+    if adapter == Adapter::Generic {
+        let report = Report::error("B072", "the `generic` adapter is never exact: nobody says what its target reads");
+        return Some(report.hint("name the harness that is meant"));
+    }
+    let exact_mode = source.own("features").and_then(|features| features.get("exactMode"));
+    (exact_mode == Some(&Value::Bool(false)))
+        .then(|| Report::error("B072", format!("the bundle's own adapter `{adapter}` says `exactMode: false`")))
+}
+
+/// What no part of this looked at.
+fn name_the_rest(source: &Source<'_>, plan: &mut Plan) {
+    let definition = &source.parcel.definition;
+    let reason = unsaid(plan.adapter);
+    for key in definition.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
+        plan.lose(key, &reason);
+    }
+    let secrets = definition.get("secrets").and_then(Value::as_array).into_iter().flatten();
+    let keys: Vec<_> = secrets.filter_map(|secret| secret.get("key")?.as_str()).map(|key| format!("`{key}`")).collect();
+    if !keys.is_empty() {
+        let what = format!("the agent wants secrets, which no bundle holds: {}", keys.join(", "));
+        plan.warn("B078", what, "give them to the harness, as variables of the environment where it takes those");
+    }
+    if source.own("modelParams").and_then(Value::as_object).is_some_and(|given| !given.is_empty()) {
+        let what = format!("{} has no settings for `adapter.modelParams`", plan.adapter.title());
+        plan.warn("B079", what, "set them where the model is served");
+    }
+}
+
+/// A definition for a user's own folder, which `--out` then is, has some files elsewhere.
+fn place(source: &Source<'_>, plan: &mut Plan) {
+    if source.config("scope").and_then(Value::as_str) != Some("user") {
+        return;
+    }
+    let moves: &[(&str, &str)] = match plan.adapter {
+        Adapter::ClaudeCode => &[("CLAUDE.md", ".claude/CLAUDE.md"), (".mcp.json", ".claude.json")],
+        Adapter::Codex => &[("AGENTS.md", ".codex/AGENTS.md")],
+        Adapter::Opencode => {
+            &[("AGENTS.md", ".config/opencode/AGENTS.md"), ("opencode.jsonc", ".config/opencode/opencode.jsonc")]
+        }
+        Adapter::Gemini => &[("GEMINI.md", ".gemini/GEMINI.md")],
+        Adapter::Windsurf => &[("AGENTS.md", ".codeium/windsurf/memories/global_rules.md")],
+        Adapter::Cursor | Adapter::GithubCopilot | Adapter::Openclaw | Adapter::Generic => &[],
+    };
+    let documents = plan.documents.iter_mut().map(|document| &mut document.path);
+    for path in documents.chain(plan.translations.iter_mut().map(|translation| &mut translation.into)) {
+        if let Some((_, to)) = moves.iter().find(|(from, _)| from == path) {
+            *path = (*to).to_owned();
+        }
+    }
+}
+
+/// No two documents may be one file, and none may lie outside. Some file systems take `A.md` and `a.md` for one.
+fn check_paths(plan: &Plan) -> Result<(), Fault> {
+    let mut reports = Vec::new();
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    for Document { path, .. } in &plan.documents {
+        if !is_inside(path) {
+            let report = Report::error("B077", format!("`{}` is no path that can be written", path.escape_debug()));
+            reports.push(report.hint("rename what it is made of: a rule's `id`, or a file of the bundle"));
+        }
+        if let Some(other) = known.insert(path.to_lowercase(), path) {
+            let what = format!("two parts of the bundle would be one file in `{}`: `{other}`, `{path}`", plan.adapter);
+            reports.push(Report::error("B076", what).hint("rename one of them and build the bundle again"));
+        }
+    }
+    if reports.is_empty() { Ok(()) } else { Err(Fault::Authored(reports)) }
+}
+
+pub(super) fn is_inside(path: &str) -> bool {
+    let is_odd = |segment: &str| matches!(segment, "" | "." | "..");
+    !path.contains(|letter: char| letter.is_control() || letter == '\\') && !path.split('/').any(is_odd)
+}

@@ -1,0 +1,51 @@
+//! The subagents, in files that `declare` writes as it would for an export.
+
+use super::adapter::{Adapter, Subagents};
+use super::loss::{Loss, unsaid};
+use super::plan::Plan;
+use super::source::Source;
+use crate::Fault;
+use entourage_declare::delegate;
+use serde_json::Value;
+
+/// The field of a loss that is the whole subagent.
+const ALL: &str = "subagent";
+
+pub(super) fn add(source: &Source<'_>, plan: &mut Plan) -> Result<(), Fault> {
+    let written = delegate(source.files, plan.adapter.format()).map_err(Fault::Authored)?;
+    let names = || written.agents.iter().map(|(name, _)| name.as_str());
+    if source.leaves_out("writeAgents") {
+        let reason = "the definition says `writeAgents: false`";
+        plan.losses.extend(names().map(|name| Loss::of(name, ALL, reason)));
+        return Ok(());
+    }
+    if let Subagents::Instead(reason) = plan.adapter.shape().subagents {
+        plan.losses.extend(names().map(|name| Loss::of(name, ALL, reason)));
+    }
+    let losses = written.losses.iter().map(|loss| {
+        let reason = reason(source, plan.adapter, &loss.agent, &loss.field);
+        Loss::of(&loss.agent, loss.field.as_str(), reason)
+    });
+    plan.losses.extend(losses);
+    // These harnesses have no folder for them, where a name could be that of another part of the bundle.
+    let folder = if matches!(plan.adapter, Adapter::Openclaw | Adapter::Generic) { "subagents/" } else { "" };
+    for (name, path) in &written.agents {
+        plan.translate(format!("subagents.{name}"), &format!("{folder}{path}"));
+    }
+    for (path, text) in written.files {
+        plan.write(format!("{folder}{path}"), text);
+    }
+    Ok(())
+}
+
+fn reason(source: &Source<'_>, adapter: Adapter, name: &str, field: &str) -> String {
+    let definition = || source.parcel.subagents.as_ref()?.get("agents")?.get(name);
+    match field {
+        "model" => match definition().and_then(|definition| definition.get("model")).and_then(Value::as_str) {
+            Some(model) => format!("{} cannot name the model `{model}`", adapter.title()),
+            None => format!("{} cannot name the model", adapter.title()),
+        },
+        "body" => format!("{} refuses instructions that long", adapter.title()),
+        _ => unsaid(adapter),
+    }
+}

@@ -1,0 +1,181 @@
+//! The packages that an artifact depends on: found depth first, and merged beneath it.
+
+mod merge;
+
+use crate::bundle::{Bundle, PackageEntry, Wanted};
+use crate::fault::{Exit, Fault};
+use crate::layout::{Layout, Target};
+use crate::lock::{Lock, Locked};
+use crate::media::ArtifactKind;
+use crate::reference::Reference;
+use entourage_declare::MemoryFiles;
+use entourage_model::{Digest, Report};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a chain of packages may be.
+const DEPTH_MAX: usize = 32;
+
+/// Whoever brings artifacts into the layout.
+pub trait Fetch {
+    /// The digest of an artifact that is in the layout, whole and checked, when this returns. Only asked for what the
+    /// layout does not know.
+    fn fetch(&self, layout: &Layout, reference: &Reference) -> Result<Digest, Fault>;
+}
+
+/// Nobody: what is not in the layout stays away.
+#[derive(Clone, Copy, Debug)]
+pub struct Offline;
+
+impl Fetch for Offline {
+    fn fetch(&self, _: &Layout, reference: &Reference) -> Result<Digest, Fault> {
+        Err(Fault::Unknown(reference.clone()))
+    }
+}
+
+/// Where packages come from, and what limits them.
+#[derive(Clone, Copy)]
+pub struct Shelf<'a> {
+    pub layout: &'a Layout,
+    pub fetch: &'a dyn Fetch,
+    pub bytes_max: u64,
+}
+
+impl std::fmt::Debug for Shelf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shelf").field("layout", self.layout).finish_non_exhaustive()
+    }
+}
+
+/// An artifact with all the packages beneath it.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    pub bundle: Bundle,
+    /// Later ones win over earlier ones: those that packages depend on, then the artifact's own in their order.
+    pub packages: Vec<Bundle>,
+}
+
+impl Assembly {
+    /// Finds every package of an artifact.
+    pub fn of(shelf: Shelf<'_>, bundle: Bundle) -> Result<Self, Fault> {
+        let packages = resolve(shelf, &bundle.packages, &Lock::default())?.bundles;
+        Ok(Self { bundle, packages })
+    }
+
+    /// All of it as one project. What the artifact says itself wins.
+    pub fn files(&self, layout: &Layout, wanted: Wanted) -> Result<MemoryFiles, Fault> {
+        self.bundle.insist_on_agent()?;
+        let mut parts = self.bundle.parts(layout, wanted)?;
+        for package in self.packages.iter().rev() {
+            merge::beneath(&mut parts, package.parts(layout, wanted)?);
+        }
+        Ok(parts.into_files())
+    }
+}
+
+/// What a list of packages leads to.
+#[derive(Debug, Default)]
+pub(crate) struct Resolved {
+    /// See [`Assembly::packages`].
+    pub(crate) bundles: Vec<Bundle>,
+    pub(crate) lock: Lock,
+}
+
+/// Finds packages and those that they depend on. A digest in `known` stands in for one that a reference does not have.
+pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], known: &Lock) -> Result<Resolved, Fault> {
+    let mut search = Search { shelf, known, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
+    for entry in wanted {
+        search.visit(entry)?;
+    }
+    let direct: BTreeSet<_> = wanted.iter().map(|entry| entry.text.as_str()).collect();
+    let (direct, transitive): (Vec<_>, Vec<_>) = search.order.iter().partition(|text| direct.contains(text.as_str()));
+    let in_order = wanted.iter().map(|entry| &entry.text).filter(|text| direct.contains(text));
+    let mut seen = BTreeSet::new();
+    let order = transitive.iter().copied().chain(in_order).filter(|text| seen.insert(text.as_str()));
+    let bundles = order.map(|text| search.found[text].clone()).collect();
+    let locked = |(text, bundle): (&String, &Bundle)| {
+        let dependencies = bundle.packages.iter().map(|entry| entry.text.clone()).collect();
+        (text.clone(), Locked { digest: bundle.digest, dependencies })
+    };
+    let lock = Lock { packages: search.found.iter().map(locked).collect() };
+    Ok(Resolved { bundles, lock })
+}
+
+struct Search<'a> {
+    shelf: Shelf<'a>,
+    known: &'a Lock,
+    /// By the text of their references.
+    found: BTreeMap<String, Bundle>,
+    /// Whatever a package depends on comes before it.
+    order: Vec<String>,
+    /// From the artifact to where the search is.
+    path: Vec<String>,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, entry: &PackageEntry) -> Result<(), Fault> {
+        let text = &entry.text;
+        if self.path.contains(text) {
+            let chain = self.path.iter().chain([text]).map(String::as_str).collect::<Vec<_>>().join(" -> ");
+            let report = Report::error("B018", format!("packages depend on each other in a circle: {chain}"));
+            return Err(refused(report.hint("take one of them out of the circle")));
+        }
+        if self.path.len() >= DEPTH_MAX {
+            let what = format!("`{text}` lies deeper than {DEPTH_MAX} packages: {}", self.path.join(" -> "));
+            return Err(refused(Report::error("B019", what).hint("depend on fewer packages in a row")));
+        }
+        if let Some(known) = self.found.get(text) {
+            return match entry.digest.or(entry.reference.digest).is_none_or(|digest| digest == known.digest) {
+                true => Ok(()),
+                false => Err(conflict(text, known.digest, entry.digest.or(entry.reference.digest))),
+            };
+        }
+        let package = self.open(entry)?;
+        self.path.push(text.clone());
+        for dependency in &package.packages {
+            self.visit(dependency)?;
+        }
+        self.path.pop();
+        self.order.push(text.clone());
+        self.found.insert(text.clone(), package);
+        Ok(())
+    }
+
+    fn open(&self, entry: &PackageEntry) -> Result<Bundle, Fault> {
+        let Shelf { layout, fetch, bytes_max } = self.shelf;
+        let pinned = entry.digest.or(entry.reference.digest).or_else(|| self.known.digest(&entry.text));
+        let wanted = Reference { digest: pinned, ..entry.reference.clone() };
+        let digest = match layout.resolve(&Target::Reference(wanted.clone()))? {
+            Some(found) => found.digest,
+            None => fetch.fetch(layout, &wanted).map_err(|fault| unavailable(&entry.text, fault))?,
+        };
+        if let Some(pinned) = pinned.filter(|pinned| *pinned != digest) {
+            return Err(conflict(&entry.text, pinned, Some(digest)));
+        }
+        let package = Bundle::open(layout, digest, bytes_max).map_err(|fault| unavailable(&entry.text, fault))?;
+        if package.kind != ArtifactKind::Package {
+            let report = Report::error("B021", format!("`{}` is an agent, and no package", entry.text));
+            return Err(refused(report.hint("build it from a `package.ts`, or remove it from `packages`")));
+        }
+        Ok(package)
+    }
+}
+
+fn refused(report: Report) -> Fault {
+    Fault::new(Exit::Packages, report)
+}
+
+fn conflict(text: &str, one: Digest, other: Option<Digest>) -> Fault {
+    let other = other.map(|digest| digest.to_string()).unwrap_or_default();
+    let report = Report::error("B020", format!("`{text}` is wanted as `{one}` and as `{other}`"));
+    refused(report.hint("let all packages depend on the same one"))
+}
+
+/// Something that is not what it must be is told as that; everything else is a package that cannot be had.
+fn unavailable(text: &str, fault: Fault) -> Fault {
+    if fault.exit() == Exit::Integrity {
+        return fault;
+    }
+    let mut reports = vec![Report::error("B017", format!("the package `{text}` cannot be had"))];
+    reports.extend(fault.into_reports());
+    Fault::Told { exit: Exit::Packages, reports }
+}

@@ -1,0 +1,221 @@
+//! Dependencies: found depth first, merged beneath the agent, and refused when they make no sense.
+
+use crate::kit::{BYTES_MAX, Known, Shop, agent, codes, project};
+use entourage_bundle::{Assembly, Built, Bundle, BytesOf, Fault, LayerKind, Lock, Wanted};
+use entourage_declare::{Files as _, MemoryFiles};
+use serde_json::{Value, json};
+
+fn package(name: &str, packages: &[&str], more: &[(&str, &str)]) -> MemoryFiles {
+    let parts: Vec<_> = ["rules", "skills", "knowledge", "surfaces"]
+        .into_iter()
+        .filter(|part| more.iter().any(|(path, _)| path.starts_with(&format!("{part}/"))))
+        .map(|part| format!("{part}: './{part}',"))
+        .collect();
+    let files = [("mcp.json", "mcp"), ("subagents.json", "subagents")]
+        .into_iter()
+        .filter(|(file, _)| more.iter().any(|(path, _)| path == file))
+        .map(|(file, key)| format!("{key}: './{file}',"))
+        .collect::<String>();
+    let definition = format!(
+        "import {{ definePackage }} from 'stax';\nexport default definePackage({{ name: '{name}', version: '1.0.0', {}{files} packages: {} }});",
+        parts.concat(),
+        json!(packages)
+    );
+    let mut all = project(more);
+    all.insert("package.ts", definition, false);
+    all
+}
+
+/// Builds packages, each after those that it depends on.
+fn shelve(shop: &Shop, known: &mut Known, text: &str, files: &MemoryFiles) -> Built {
+    let built = shop
+        .build_with(files, BytesOf::Specification, known)
+        .unwrap_or_else(|fault| panic!("{:?}", fault.into_reports()));
+    known.packages.push((text.to_owned(), built.descriptor.digest));
+    built
+}
+
+fn dependent(packages: &[&str], more: &str) -> String {
+    agent(&format!(r#","packages":{}{more}"#, json!(packages)))
+}
+
+#[test]
+fn dependencies_are_pinned_in_the_artifact_and_in_the_lock() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let inner = shelve(&shop, &mut known, "h.io/inner:1", &package("inner", &[], &[("rules/a.md", "A.")]));
+    let outer = shelve(&shop, &mut known, "h.io/outer:1", &package("outer", &["h.io/inner:1"], &[]));
+    let files = project(&[("agent.json", &dependent(&["h.io/outer:1"], ""))]);
+    let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+    let entry = json!({ "ref": "h.io/outer:1", "kind": "package", "digest": outer.descriptor.digest });
+    assert_eq!(shop.json_layer(&built, "packages"), json!({ "specVersion": "1.0.0", "packages": [entry] }));
+    let lock = built.lock.clone().unwrap();
+    let expected = json!({
+        "lockVersion": 1,
+        "specVersion": "1.0.0",
+        "packages": {
+            "h.io/inner:1": { "digest": inner.descriptor.digest, "dependencies": [] },
+            "h.io/outer:1": { "digest": outer.descriptor.digest, "dependencies": ["h.io/inner:1"] },
+        },
+    });
+    assert_eq!(serde_json::from_slice::<Value>(&lock).unwrap(), expected);
+    let locked = entourage_model::Digest::of(&lock).to_string();
+    assert_eq!(built.manifest.annotations["dev.stax.lock.digest"], locked);
+    // With the lock the registry is not asked, and a tag that moved changes nothing.
+    known.packages.clear();
+    known.asked.borrow_mut().clear();
+    let mut files = files;
+    files.insert("stax.lock", lock, false);
+    let again = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+    assert_eq!(again.descriptor.digest, built.descriptor.digest);
+    assert_eq!(known.asked.borrow().as_slice(), [""; 0]);
+}
+
+#[test]
+fn what_is_nearer_wins() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let subagents = |who: &str, names: &[&str]| {
+        let agents: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({ "description": who, "instructions": who }))).collect();
+        json!({ "agents": agents }).to_string()
+    };
+    let servers = |who: &str, names: &[&str]| {
+        let servers: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({ "command": who }))).collect();
+        json!({ "servers": servers }).to_string()
+    };
+    let skill = "---\nname: s\ndescription: S.\n---\nS.";
+    let rule = |id: &str, text: &str| format!("---\nid: {id}\n---\n{text}");
+    let make = |who: &'static str, names: &[&str]| {
+        let texts = [
+            ("subagents.json".to_owned(), subagents(who, names)),
+            ("mcp.json".to_owned(), servers(who, names)),
+            (format!("rules/{who}.md"), rule("style", who)),
+            ("rules/same-place.md".to_owned(), rule(&format!("own-{who}"), who)),
+            (format!("knowledge/{who}.md"), who.to_owned()),
+            ("knowledge/shared.md".to_owned(), who.to_owned()),
+            ("skills/s/SKILL.md".to_owned(), skill.to_owned()),
+            (format!("skills/s/{who}.txt"), who.to_owned()),
+        ];
+        texts.to_vec()
+    };
+    let as_files = |texts: &[(String, String)]| texts.to_vec();
+    let of = |name: &str, packages: &[&str], texts: &[(String, String)]| {
+        let texts = as_files(texts);
+        let borrowed: Vec<_> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        package(name, packages, &borrowed)
+    };
+    shelve(&shop, &mut known, "h.io/deep:1", &of("deep", &[], &make("deep", &["a", "b", "c", "d"])));
+    shelve(&shop, &mut known, "h.io/one:1", &of("one", &[], &make("one", &["a", "b", "c"])));
+    shelve(&shop, &mut known, "h.io/two:1", &of("two", &["h.io/deep:1"], &make("two", &["a", "b"])));
+    let mut files =
+        project(&[("agent.json", &dependent(&["h.io/one:1", "h.io/two:1"], r#","subagents":"./subagents.json""#))]);
+    files.insert("subagents.json", subagents("own", &["a"]), false);
+    let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+    let bundle = Bundle::open(&shop.layout, built.descriptor.digest, BYTES_MAX).unwrap();
+    let assembly = Assembly::of(shop.shelf(&known), bundle).unwrap();
+    let order: Vec<_> = assembly.packages.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(order, ["deep", "one", "two"]);
+    let merged = assembly.files(&shop.layout, Wanted::Everything).unwrap();
+    let text = |path: &str| String::from_utf8(merged.read(path).unwrap_or_else(|_| panic!("{path}"))).unwrap();
+    let winners = ["a", "b", "c", "d"].map(|name| text(&format!("subagents/{name}.md")));
+    assert_eq!(winners, ["own", "two", "one", "deep"]);
+    let servers: Value = serde_json::from_str(&text("mcp.json")).unwrap();
+    let winners = ["a", "b", "c", "d"].map(|name| servers["servers"][name]["command"].clone());
+    assert_eq!(winners, ["two", "two", "one", "deep"]);
+    assert_eq!(text("knowledge/shared.md"), "two");
+    assert_eq!(text("knowledge/deep.md"), "deep");
+    assert_eq!(merged.list("skills/s").unwrap(), ["SKILL.md", "two.txt"], "a skill is replaced whole");
+    let rules = entourage_declare::rules_in(&merged, "rules");
+    let mut ids: Vec<_> = rules.iter().map(|rule| (rule.id.as_str(), rule.text.trim())).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [("own-deep", "deep"), ("own-one", "one"), ("own-two", "two"), ("style", "two")]);
+}
+
+#[test]
+fn a_circle_is_told_as_a_path() {
+    // A package cannot be built before what it depends on, so that a circle comes about when a tag moves.
+    let (shop, mut known) = (Shop::new(), Known::default());
+    shelve(&shop, &mut known, "h.io/b:1", &package("b", &[], &[]));
+    shelve(&shop, &mut known, "h.io/a:1", &package("a", &["h.io/b:1"], &[]));
+    let circle = reference_built(&shop, &known, "b", &["h.io/a:1"]);
+    known.packages[0].1 = circle.descriptor.digest;
+    let files = project(&[("agent.json", &dependent(&["h.io/b:1"], ""))]);
+    let fault = shop.build_with(&files, BytesOf::Specification, &known).unwrap_err();
+    let conflict_or_circle = fault.exit() as u8;
+    let what = fault.into_reports().remove(0).what;
+    assert_eq!(conflict_or_circle, 4);
+    assert!(what.contains("h.io/b:1 -> h.io/a:1 -> h.io/b:1"), "{what}");
+}
+
+/// The reference program's artifacts name packages without digests.
+fn reference_built(shop: &Shop, known: &Known, name: &str, packages: &[&str]) -> Built {
+    shop.build_with(&package(name, packages, &[]), BytesOf::ReferenceProgram, known).unwrap()
+}
+
+#[test]
+fn a_chain_may_have_thirty_two_packages() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let text = |at: usize| format!("h.io/p{at}:1");
+    shelve(&shop, &mut known, &text(0), &package("p0", &[], &[]));
+    for at in 1..33 {
+        let files = package(&format!("p{at}"), &[&text(at - 1)], &[]);
+        let result = shop.build_with(&files, BytesOf::Specification, &known);
+        match (at, result) {
+            (33.., _) => unreachable!("the loop ends before"),
+            (_, Ok(built)) => known.packages.push((text(at), built.descriptor.digest)),
+            (at, Err(fault)) => panic!("{at}: {:?}", fault.into_reports()),
+        }
+    }
+    let build = |at: usize| {
+        let files = project(&[("agent.json", &dependent(&[&text(at)], ""))]);
+        shop.build_with(&files, BytesOf::Specification, &known).map_err(codes)
+    };
+    build(31).expect("a chain of 32");
+    assert_eq!(build(32).unwrap_err(), (4, vec!["B019"]), "a chain of 33");
+}
+
+#[test]
+fn a_package_that_cannot_be_had_is_named() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let files = project(&[("agent.json", &dependent(&["h.io/gone:1"], ""))]);
+    let before = shop.snapshot();
+    let build =
+        |known: &Known, files: &MemoryFiles| shop.build_with(files, BytesOf::Specification, known).map_err(codes);
+    assert_eq!(build(&known, &files).unwrap_err(), (4, vec!["B017", "B002"]));
+    assert_eq!(shop.snapshot(), before);
+    let plain = project(&[("agent.json", &agent(""))]);
+    let built = shop.try_build(&plain, BytesOf::Specification).unwrap();
+    known.packages.push(("h.io/gone:1".to_owned(), built.descriptor.digest));
+    assert_eq!(build(&known, &files).unwrap_err(), (4, vec!["B021"]), "an agent is no package");
+}
+
+#[test]
+fn one_reference_means_one_artifact() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let old = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "Old.")]));
+    shelve(&shop, &mut known, "h.io/user:1", &package("user", &["h.io/x:1"], &[]));
+    known.packages.retain(|(text, _)| text != "h.io/x:1");
+    let new = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "New.")]));
+    assert_ne!(old.descriptor.digest, new.descriptor.digest);
+    let files = project(&[("agent.json", &dependent(&["h.io/x:1", "h.io/user:1"], ""))]);
+    let fault = shop.build_with(&files, BytesOf::Specification, &known).unwrap_err();
+    assert_eq!(codes(fault), (4, vec!["B020"]));
+}
+
+#[test]
+fn a_package_alone_is_no_project() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let built = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "A.")]));
+    let bundle = shop.open(built.descriptor.digest).unwrap();
+    let fault: Fault = bundle.files(&shop.layout, Wanted::Everything).unwrap_err();
+    assert_eq!(codes(fault), (1, vec!["B015"]));
+    assert!(bundle.manifest.layer(LayerKind::Rules).is_some());
+}
+
+#[test]
+fn a_lock_that_is_none_is_the_authors_fault() {
+    let shop = Shop::new();
+    let files = project(&[("agent.json", &agent("")), ("stax.lock", "{}")]);
+    assert_eq!(codes(shop.try_build(&files, BytesOf::Specification).unwrap_err()), (1, vec!["B027"]));
+    Lock::parse(b"{}").unwrap_err();
+}

@@ -1,0 +1,95 @@
+//! Bundles in place of projects: run, listed, checked and served; their digest is pinned.
+
+use crate::project::{Project, Said};
+use crate::registry::{blob, build, project, spoil};
+use crate::serve::Serving;
+use entourage_testkit::{Access, FakeModel, RealRegistry, Reply, Request};
+use serde_json::{Value, json};
+
+/// The root asks its reviewer, the reviewer tells what it was told and offered.
+fn team(request: &Request) -> Reply {
+    let system = request.system();
+    let tools = request.tools().join(" ");
+    if system.starts_with("You review.") {
+        return Reply::text(format!("{system} [{tools}]"));
+    }
+    match request.tool_results().last() {
+        Some(result) => Reply::text(format!("{} [{tools}]", result.text)),
+        None => Reply::call("reviewer", json!({ "message": "look" })),
+    }
+}
+
+fn run(project: &Project, bundle: &str) -> Value {
+    let said = project.say(&["--json", "--project", bundle, "--model", "openai:fake", "run", "go"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.document()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_runs_and_its_digest_is_pinned() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let model = FakeModel::start(team).await;
+    let author = project();
+    let digest = build(&author);
+    let reference = format!("{}/keeper:1", registry.host());
+    author.json(&["push", &reference]);
+    let here = Project::new().with_model(&model);
+    let result = run(&here, &format!("oci:{reference}"))["result"].as_str().unwrap().to_owned();
+    assert!(result.contains("make it a patch"), "the child is told how to return: {result}");
+    let (child, root) = result.split_once("] [").unwrap();
+    assert!(child.contains("helper") && !root.contains("helper"), "`allowedFrom` is enforced: {result}");
+    let bundle = format!("oci:{reference}");
+    let threads = here.json(&["--project", &bundle, "threads"]);
+    let threads = threads["threads"].as_array().unwrap();
+    assert_eq!(threads.len(), 2);
+    assert!(threads.iter().all(|thread| thread["bundle"] == digest), "{threads:?}");
+    drop(registry);
+    run(&here, &bundle);
+    let agents = here.json(&["--project", &bundle, "agents"]);
+    let names: Vec<_> = agents["agents"].as_array().unwrap().iter().map(|agent| agent["name"].clone()).collect();
+    assert!(names.contains(&json!("keeper")) && names.contains(&json!("reviewer")), "{names:?}");
+    assert_eq!(here.say(&["--project", &bundle, "check"]).code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_layout_elsewhere_is_a_project_too() {
+    let model = FakeModel::start(team).await;
+    let author = project();
+    let digest = build(&author);
+    let layout = author.path().join(".entourage/oci");
+    let bundle = format!("oci:{}@{digest}", layout.display());
+    let here = Project::new().with_model(&model).file("agent.json", "this is not looked at");
+    run(&here, &bundle);
+    let data = here.path().join("elsewhere").display().to_string();
+    let said: Said =
+        here.say(&["--project", &bundle, "--data", &data, "--model", "openai:fake", "run", "reviewer", "go"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(here.path().join("elsewhere").is_dir() && here.path().join(".entourage").is_dir());
+    here.say(&["--project", &format!("oci:{}", layout.display()), "agents"]).refused(1, &["error[B049]"]);
+    spoil(&blob(&author, author.json(&["inspect"])["layers"][1]["digest"].as_str().unwrap()));
+    here.say(&["--project", &bundle, "--model", "openai:fake", "run", "go"]).refused(6, &["error[B007]"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_is_served() {
+    let model = FakeModel::start(team).await;
+    let author = project();
+    let digest = build(&author);
+    let bundle = format!("oci:{}@{digest}", author.path().join(".entourage/oci").display());
+    let here = Project::new().with_model(&model).variable("ENTOURAGE_MODEL", "openai:fake");
+    let serving = Serving::start_with(&here, &["--project", &bundle]);
+    let (status, made) = serving.ask("POST", "/threads", &json!({ "agent": "keeper", "message": "go" }));
+    assert_eq!(status, 201, "{made}");
+    let thread = serving.settle(made["thread_id"].as_str().unwrap());
+    assert_eq!((&thread["bundle"], &thread["status"]), (&json!(digest), &json!("idle")), "{thread}");
+    assert_eq!(serving.get("/threads")["threads"][0]["bundle"], digest);
+    tokio::task::block_in_place(|| serving.kill());
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let here = Project::new();
+    here.say(&["--project", "oci:127.0.0.1:1/keeper", "agents"]).refused(3, &["error[B040]"]);
+    here.say(&["--project", "oci:nonsense", "agents"]).refused(1, &["error[B001]"]);
+    assert_eq!(here.say(&["--project", "oci:127.0.0.1:1/keeper", "threads"]).code, Some(0), "it needs no declaration");
+}

@@ -1,0 +1,209 @@
+//! `build`, `inspect`, `verify`, `extract` and `diff`: a project in, an artifact in the local store, and out of it again.
+
+use crate::project::Project;
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
+
+const AGENT: &str = r#"import { defineAgent } from "stax";
+import codex from "@stax/codex";
+export default defineAgent({
+  name: "pack-agent", version: "1.0.0", description: "Packs.", adapter: codex({}),
+  prompt: "./PROMPT.md", subagents: "./subagents.ts", skills: "./skills",
+});
+"#;
+const SUBAGENTS: &str = r#"import { defineSubagents } from "stax";
+export default defineSubagents({ agents: {
+  reviewer: { description: "Checks.", instructions: "./subagents/reviewer.md" },
+} });
+"#;
+
+fn project() -> Project {
+    Project::new()
+        .file("agent.ts", AGENT)
+        .file("subagents.ts", SUBAGENTS)
+        .file("subagents/reviewer.md", "Review.\r\n")
+        .file("PROMPT.md", "You pack.\n")
+        .file("skills/fix/SKILL.md", "---\nname: fix\ndescription: Fixes.\n---\nFix it.\n")
+}
+
+/// Where the local store keeps a blob.
+fn blob(project: &Project, digest: &Value) -> std::path::PathBuf {
+    let hex = digest.as_str().unwrap().trim_start_matches("sha256:").to_owned();
+    project.path().join(".entourage/oci/blobs/sha256").join(hex)
+}
+
+#[test]
+fn a_build_is_one_document_about_an_artifact_in_the_local_store() {
+    let project = project();
+    let built = project.json(&["build"]);
+    assert_eq!((&built["name"], &built["version"]), (&json!("pack-agent"), &json!("1.0.0")));
+    assert_eq!(built["artifact_type"], "application/vnd.stax.agent.v1");
+    assert_eq!((&built["subagents"], &built["warnings"]), (&json!(["reviewer"]), &json!([])));
+    let manifest: Value = serde_json::from_str(
+        &project.read(blob(&project, &built["digest"]).strip_prefix(project.path()).unwrap().to_str().unwrap()),
+    )
+    .unwrap();
+    let described = |layer: &Value| {
+        json!({ "media_type": layer["mediaType"], "digest": layer["digest"], "size": layer["size"],
+                "annotations": layer.get("annotations").cloned().unwrap_or(json!({})) })
+    };
+    assert_eq!(built["config"], described(&manifest["config"]));
+    assert_eq!(built["layers"], manifest["layers"].as_array().unwrap().iter().map(described).collect::<Value>());
+    assert_eq!(built["layout"], json!(project.path().join(".entourage/oci")));
+    assert_eq!(project.read(".entourage/oci/oci-layout"), r#"{"imageLayoutVersion":"1.0.0"}"#);
+}
+
+#[test]
+fn the_same_files_are_one_digest_wherever_and_whenever() {
+    let here = project().json(&["build"])["digest"].clone();
+    let there = project().variable("LANG", "tr_TR.UTF-8").variable("TZ", "Pacific/Chatham");
+    let elsewhere = there.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for name in ["agent.ts", "subagents.ts", "subagents", "PROMPT.md", "skills"] {
+        std::fs::rename(there.path().join(name), elsewhere.join(name)).unwrap();
+    }
+    age(&elsewhere.join("skills/fix/SKILL.md"));
+    let built = there.json(&["build", "elsewhere", "--out", "dist"]);
+    assert_eq!(built["digest"], here);
+    assert!(there.path().join("dist/index.json").exists());
+    assert_eq!(there.json(&["build", "elsewhere/agent.ts"])["digest"], here);
+    // Asked for by its digest, or as the latest.
+    assert_eq!(there.json(&["inspect", here.as_str().unwrap()])["digest"], here);
+    assert_eq!(there.json(&["inspect"])["digest"], here);
+}
+
+fn age(path: &std::path::Path) {
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(86_400)).unwrap();
+}
+
+#[test]
+fn every_fault_is_told_at_once_and_no_store_is_made() {
+    let project = project()
+        .file("agent.ts", &AGENT.replace("./PROMPT.md", "../PROMPT.md").replace("1.0.0", "one"))
+        .file("subagents.ts", &SUBAGENTS.replace("reviewer.md", "missing.md").replace("\"Checks.\"", "\"\""));
+    let said = project.say(&["build"]);
+    said.refused(1, &["error[D051]", "error[D052]", "error[D062]", "at agent.ts:", "at subagents.ts:"]);
+    assert!(!project.path().join(".entourage/oci").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_packed_unless_they_are_ignored() {
+    let project = project().file("PROMPT.txt", "You pack.\n");
+    std::fs::remove_file(project.path().join("PROMPT.md")).unwrap();
+    std::os::unix::fs::symlink("PROMPT.txt", project.path().join("PROMPT.md")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", project.path().join("skills/fix/stolen")).unwrap();
+    project.say(&["build"]).refused(1, &["error[D054]", "`skills/fix/stolen`", "`./PROMPT.md`"]);
+    std::fs::remove_file(project.path().join("PROMPT.md")).unwrap();
+    let project = project.file("PROMPT.md", "You pack.\n").file(".staxignore", "stolen\n");
+    project.json(&["build"]);
+}
+
+#[test]
+fn plain_agents_are_packed_beneath_lead() {
+    let project = Project::new()
+        .file(
+            ".claude/agents/auditor.md",
+            "---\nname: auditor\ndescription: Audits.\ntools: Read\ncolor: red\n---\nYou audit.\n",
+        )
+        .file(".dex/agents/helper.md", "---\nid: helper\nname: Helper\ndescription: Helps.\n---\nYou help.\n")
+        .file("home/.dex/agents/mine.md", "---\nid: mine\nname: Mine\ndescription: Mine.\n---\nMine.\n");
+    let built = project.json(&["build"]);
+    assert_eq!((&built["version"], &built["subagents"]), (&json!("0.0.0"), &json!(["auditor", "helper"])));
+    assert!(built["name"].as_str().unwrap().starts_with("entourage-"), "{built}");
+    project.say(&["extract", "out"]);
+    let subagents: Value = serde_json::from_str(&project.read("out/subagents.json")).unwrap();
+    let auditor = &subagents["agents"]["auditor"];
+    assert_eq!((&auditor["instructions"], &auditor["x-claude-code"]["color"]), (&json!("You audit.\n"), &json!("red")));
+    assert_eq!(project.json(&["inspect"])["adapter"], "generic");
+    Project::new().say(&["build"]).refused(1, &["error[B013]"]);
+}
+
+#[test]
+fn an_artifact_is_shown_extracted_and_built_again() {
+    let project = project();
+    let built = project.json(&["build"]);
+    let shown = project.json(&["inspect"]);
+    for key in ["digest", "name", "version", "artifact_type", "layers"] {
+        assert_eq!(shown[key], built[key], "{key}");
+    }
+    assert_eq!((&shown["adapter"], &shown["config"]["name"]), (&json!("codex"), &json!("pack-agent")));
+    assert_eq!(shown["subagents"], json!([{ "name": "reviewer", "description": "Checks." }]));
+    assert_eq!(shown["annotations"]["org.opencontainers.image.created"], "1970-01-01T00:00:00Z");
+    assert_eq!(project.json(&["verify"])["digest"], built["digest"]);
+    let extracted = project.json(&["extract", "out"]);
+    assert_eq!(extracted["files"], json!(["agent.json", "skills", "prompt.md", "subagents.json"]));
+    assert_eq!(project.read("out/prompt.md"), "You pack.\n");
+    assert_eq!(project.read("out/skills/fix/SKILL.md"), "---\nname: fix\ndescription: Fixes.\n---\nFix it.\n");
+    assert_eq!(project.json(&["build", "out"])["digest"], built["digest"]);
+    project.say(&["extract", "out"]).refused(2, &["error[B025]", "`prompt.md` is there already"]);
+}
+
+#[test]
+fn two_builds_are_compared() {
+    let project = project();
+    let one = project.json(&["build"])["digest"].as_str().unwrap().to_owned();
+    let project = project.file("subagents/reviewer.md", "Review more.\n");
+    let other = project.json(&["build"])["digest"].as_str().unwrap().to_owned();
+    let same = project.json(&["diff", &one, &one]);
+    assert_eq!((&same["equal"], &same["layers"], &same["subagents"]), (&json!(true), &json!([]), &json!([])));
+    let difference = project.json(&["diff", &one, &other]);
+    assert_eq!(difference["equal"], json!(false));
+    let layers = json!([{ "media_type": "application/vnd.stax.subagents.v1+json", "change": "changed" }]);
+    assert_eq!(difference["layers"], layers);
+    assert_eq!(difference["subagents"], json!([{ "name": "reviewer", "change": "changed" }]));
+    let said = project.say(&["diff", &one, &other]);
+    assert_eq!(said.stdout, "~ application/vnd.stax.subagents.v1+json\n~ subagent reviewer\n");
+}
+
+#[test]
+fn every_reader_notices_a_changed_blob() {
+    let project = project();
+    let other = project.json(&["build", "--reference-bytes"])["digest"].as_str().unwrap().to_owned();
+    let built = project.json(&["build"]);
+    let digest = built["digest"].as_str().unwrap();
+    let layers = built["layers"].as_array().unwrap().iter().map(|layer| &layer["digest"]);
+    for changed in layers.chain([&built["config"]["digest"], &built["digest"]]) {
+        let path = blob(&project, changed);
+        let kept = path.with_extension("kept");
+        std::fs::copy(&path, &kept).unwrap();
+        flip(&path);
+        let out = project.path().join("out");
+        for command in [
+            vec!["verify"],
+            vec!["inspect"],
+            vec!["extract", "out"],
+            vec!["diff", digest, other.as_str()],
+            vec!["materialize", "--adapter", "claude-code", "--out", "out"],
+            vec!["push", "localhost:1/a/b:1"],
+        ] {
+            let said = project.say(&command);
+            assert_eq!(said.code, Some(6), "{command:?} with {changed}: {said:?}");
+            assert!(!out.exists(), "{command:?}");
+        }
+        std::fs::rename(&kept, &path).unwrap();
+    }
+    project.json(&["verify"]);
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test tampers with what was stored")]
+fn flip(path: &std::path::Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn what_is_no_reference_is_refused_before_anything_is_looked_for() {
+    let project = Project::new();
+    for command in
+        [vec!["inspect", "nonsense"], vec!["verify", "a/b"], vec!["extract", "UPPER/a", "out"], vec!["diff", "x", "y"]]
+    {
+        project.say(&command).refused(1, &["error[B001]"]);
+    }
+    for command in [vec!["inspect"], vec!["verify"], vec!["extract", "out"]] {
+        project.say(&command).refused(1, &["error[B003]"]);
+    }
+    assert!(!project.path().join(".entourage").exists() && !project.path().join("out").exists());
+}

@@ -1,0 +1,123 @@
+//! A stax project as it is packed: every part as it was written, the definitions evaluated and the instructions of
+//! subagents in place of the paths to them.
+
+use super::source::Source;
+use super::write::{agent_without_parts, foreign, own};
+use super::{Stax, agent, entry, package};
+use crate::draft::Declared;
+use crate::exchange::{Loss, Record, Written, fitted, prompt_of};
+use crate::faults::quoted;
+use crate::files::Files;
+use crate::format::Format;
+use entourage_model::{Agent, Name, Place, Report, Team};
+use entourage_script::Memory;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// The file that a package is defined in. Nothing else has this name and no agent beside it.
+const PACKAGE: &str = "package.ts";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParcelKind {
+    Agent,
+    Package,
+}
+
+/// What a project's definition led to. It is only to be packed if none of the reports is an error.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    pub kind: ParcelKind,
+    /// The file of the definition, relative to the project.
+    pub entry: String,
+    /// Its evaluated value, with the paths as the author wrote them.
+    pub definition: Map<String, Value>,
+    pub prompt: Option<String>,
+    pub persona: Option<Value>,
+    pub mcp: Option<Value>,
+    /// With the Markdown itself as `instructions`.
+    pub subagents: Option<Value>,
+    pub folders: Vec<PackedFolder>,
+    /// About every file, by file and line.
+    pub reports: Vec<Report>,
+}
+
+/// A folder that is packed file by file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedFolder {
+    /// The key of the definition that names it.
+    pub key: &'static str,
+    /// Relative to the project.
+    pub path: String,
+    /// Where it is named.
+    pub place: Place,
+}
+
+impl Parcel {
+    pub(super) fn new(kind: ParcelKind, entry: &str) -> Self {
+        Self {
+            kind,
+            entry: entry.to_owned(),
+            definition: Map::new(),
+            prompt: None,
+            persona: None,
+            mcp: None,
+            subagents: None,
+            folders: Vec::new(),
+            reports: Vec::new(),
+        }
+    }
+}
+
+/// Reads a project to be packed. Absent: it defines neither an agent nor a package.
+pub fn parcel(files: &dyn Files, memory: &dyn Memory) -> Option<Parcel> {
+    let mut source = Source { files, memory, claimed: BTreeSet::new() };
+    let Stax { primary, subagents, mut parcel, .. } = match entry(files) {
+        Some(entry) => agent::read(&mut source, entry),
+        None if files.kind(PACKAGE).is_ok() => package::read(&mut source, PACKAGE),
+        None => return None,
+    };
+    let reports = |declared: Declared<_>| declared.faults.reports;
+    parcel.reports = subagents.into_iter().chain([primary]).flat_map(reports).collect();
+    parcel.reports.sort_by(|a, b| (&a.place, a.code, &a.what).cmp(&(&b.place, b.code, &b.what)));
+    // A broken module is found by everybody who imports it.
+    parcel.reports.dedup();
+    Some(parcel)
+}
+
+/// A project that defines no agent of its own: `lead`, and these agents as its subagents. What stax has no word for is
+/// kept under `x-<format>`; what a format keeps nothing of is lost, and named.
+pub fn parcel_of_team(
+    team: &Team,
+    lead: &Agent,
+    names: &[Name],
+    name: &str,
+) -> Result<(Parcel, Vec<Loss>), Vec<Report>> {
+    let mut parcel = Parcel::new(ParcelKind::Agent, "");
+    if let Value::Object(mut definition) = agent_without_parts(name) {
+        definition.insert("description".to_owned(), lead.description.clone().into());
+        parcel.definition = definition;
+    }
+    parcel.prompt = Some(prompt_of(lead));
+    let mut agents = Map::new();
+    let mut lossy = Written::default();
+    let mut reports = Vec::new();
+    for (name, solo) in fitted(team, names, Format::Stax)? {
+        let Record { mut keys, losses: lost } =
+            if solo.format == Format::Stax { own(&solo) } else { foreign(&name, &solo) };
+        if solo.format != Format::Stax && !solo.verbatim.is_empty() {
+            keys.insert(solo.format.vendor_key(), Value::Object(solo.verbatim.clone()));
+        } else {
+            lossy.lose(&name, lost);
+        }
+        if solo.body.trim().is_empty() {
+            let what = format!("agent {} has no prompt, and a subagent must have one", quoted(name.as_str()));
+            reports.push(Report::error("D120", what).hint("write what it is to do into its declaration"));
+        }
+        keys.insert("instructions".to_owned(), solo.body.into());
+        agents.insert(name.to_string(), Value::Object(keys));
+    }
+    if !agents.is_empty() {
+        parcel.subagents = Some(serde_json::json!({ "agents": agents }));
+    }
+    if reports.is_empty() { Ok((parcel, lossy.losses)) } else { Err(reports) }
+}
