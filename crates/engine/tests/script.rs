@@ -19,8 +19,12 @@ mod render;
 #[path = "script/team.rs"]
 mod team;
 
+#[path = "script/activations.rs"]
+mod activations;
 #[path = "script/acts.rs"]
 mod acts;
+#[path = "script/attachments.rs"]
+mod attachments;
 #[path = "script/bindings.rs"]
 mod bindings;
 #[path = "script/breakages.rs"]
@@ -33,12 +37,22 @@ mod children;
 mod contexts;
 #[path = "script/crashes.rs"]
 mod crashes;
+#[path = "script/handoffs.rs"]
+mod handoffs;
+#[path = "script/immediates.rs"]
+mod immediates;
 #[path = "script/limits.rs"]
 mod limits;
 #[path = "script/messages.rs"]
 mod messages;
+#[path = "script/optionals.rs"]
+mod optionals;
+#[path = "script/requests.rs"]
+mod requests;
 #[path = "script/resumable.rs"]
 mod resumable;
+#[path = "script/schemas.rs"]
+mod schemas;
 #[path = "script/sides.rs"]
 mod sides;
 #[path = "script/stops.rs"]
