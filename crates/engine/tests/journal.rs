@@ -1,7 +1,8 @@
-//! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event of the first version.
+//! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event that the first version began
+//! with, `golden/journal-v1-relations.jsonl` those that came later.
 
 use entourage_engine::ThreadState;
-use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, ThreadStatus, Timestamp, Usage};
+use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, ThreadStatus, Timestamp, Usage, Wait};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +10,14 @@ use std::fmt::Debug;
 
 const VERSION_1: &str = include_str!("golden/journal-v1.jsonl");
 
+const RELATIONS: &str = include_str!("golden/journal-v1-relations.jsonl");
+
+fn read(journal: &str) -> Vec<Event> {
+    journal.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
 fn events() -> Vec<Event> {
-    VERSION_1.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    read(VERSION_1)
 }
 
 fn fold(journal: &[Event]) -> ThreadState {
@@ -20,15 +27,19 @@ fn fold(journal: &[Event]) -> ThreadState {
 #[test]
 fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
     assert_eq!(JOURNAL_VERSION, 1, "a new version needs a golden journal of its own beside this one");
-    for (line, event) in VERSION_1.lines().zip(events()) {
-        assert_eq!(serde_json::to_string(&event).expect(line), line);
+    for journal in [VERSION_1, RELATIONS] {
+        for (line, event) in journal.lines().zip(read(journal)) {
+            assert_eq!(serde_json::to_string(&event).expect(line), line);
+        }
     }
 }
 
 #[test]
-fn the_golden_journal_has_every_kind_of_event() {
-    let kinds: BTreeSet<usize> = events().iter().map(kind).collect();
-    assert_eq!(kinds, (0..25).collect(), "add a line to the golden journal, or take the kind back");
+fn the_golden_journals_have_every_kind_of_event() {
+    let first: BTreeSet<usize> = events().iter().map(kind).collect();
+    assert_eq!(first, (0..25).collect(), "what was written once is not changed");
+    let all: BTreeSet<usize> = first.into_iter().chain(read(RELATIONS).iter().map(kind)).collect();
+    assert_eq!(all, (0..31).collect(), "add a line to the later golden journal, or take the kind back");
 }
 
 /// Data that names the call which an ending answers is older than the rule that only the asker knows it.
@@ -119,9 +130,25 @@ fn the_golden_journal_folds_to_what_it_tells() {
 }
 
 #[test]
+fn the_later_golden_journal_folds_to_what_it_tells() {
+    let state = fold(&read(RELATIONS));
+    assert_eq!((state.agent.as_str(), state.status()), ("clerk", ThreadStatus::Running));
+    assert_eq!((state.activated, state.transcript.len()), ([false; 2], 2), "an activation without calls is no line");
+    let session = state.session.as_ref().expect("it goes on");
+    assert_eq!((session.is_asked, session.open, session.asks.len()), (true, 0, 1));
+    let open: Vec<_> = state.requests.values().map(|request| request.entry.name().as_str()).collect();
+    assert_eq!(open, ["aide"], "the others are closed");
+    assert!(state.variables["TOKEN"].is_sealed());
+    let waits: Vec<_> = state.children.values().flat_map(|child| child.runs.iter().map(|(_, wait)| wait)).collect();
+    assert_eq!(waits, [&Wait::Background]);
+    assert_eq!(state.usage, Usage { input_tokens: 3, output_tokens: 2, steps: 1 });
+}
+
+#[test]
 fn a_fold_of_any_beginning_of_the_golden_journal_does_not_fail() {
-    let journal = events();
-    for length in 1..=journal.len() {
-        assert_eq!(fold(&journal[..length]).seq, length as u64);
+    for journal in [events(), read(RELATIONS)] {
+        for length in 1..=journal.len() {
+            assert_eq!(fold(&journal[..length]).seq, length as u64);
+        }
     }
 }

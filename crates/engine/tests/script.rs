@@ -19,6 +19,8 @@ mod render;
 #[path = "script/team.rs"]
 mod team;
 
+#[path = "script/activations.rs"]
+mod activations;
 #[path = "script/acts.rs"]
 mod acts;
 #[path = "script/agentscope.rs"]
@@ -27,6 +29,8 @@ mod agentscope;
 mod agentscope_system;
 #[path = "script/agentscope_tasks.rs"]
 mod agentscope_tasks;
+#[path = "script/attachments.rs"]
+mod attachments;
 #[path = "script/bindings.rs"]
 mod bindings;
 #[path = "script/breakages.rs"]
@@ -41,12 +45,22 @@ mod contexts;
 mod crashes;
 #[path = "script/dex.rs"]
 mod dex;
+#[path = "script/handoffs.rs"]
+mod handoffs;
+#[path = "script/immediates.rs"]
+mod immediates;
 #[path = "script/limits.rs"]
 mod limits;
 #[path = "script/messages.rs"]
 mod messages;
+#[path = "script/optionals.rs"]
+mod optionals;
+#[path = "script/requests.rs"]
+mod requests;
 #[path = "script/resumable.rs"]
 mod resumable;
+#[path = "script/schemas.rs"]
+mod schemas;
 #[path = "script/sides.rs"]
 mod sides;
 #[path = "script/stops.rs"]

@@ -2,7 +2,7 @@
 
 use entourage_testkit::FakeModel;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use tempfile::TempDir;
 
@@ -45,6 +45,20 @@ impl Project {
     #[expect(clippy::disallowed_methods, reason = "a test reads what the binary wrote")]
     pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Every file below a folder that the binary wrote to, with its content.
+    #[expect(clippy::disallowed_methods, reason = "a test reads what the binary wrote")]
+    pub(crate) fn kept(&self, folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+        let (mut unread, mut files) = (vec![self.path().join(folder)], Vec::new());
+        while let Some(path) = unread.pop() {
+            if path.is_dir() {
+                unread.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            } else {
+                files.push((path.clone(), std::fs::read(path).unwrap()));
+            }
+        }
+        files
     }
 
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {

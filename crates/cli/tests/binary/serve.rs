@@ -191,3 +191,59 @@ fn an_address_that_is_taken_is_a_network_fault() {
     let address = taken.local_addr().unwrap().to_string();
     Project::with_echo().say(&["serve", "--listen", &address]).refused(3, &["error[C037]", &address]);
 }
+
+/// What the boss and its child are, and which variable the child cannot start without.
+const KEEN: [(&str, &str); 4] = [
+    ("agents/agents/boss.json", r#"{ "name": "boss", "sideA": { "prompt": "boss" } }"#),
+    (
+        "agents/agents/keen.json",
+        r#"{ "name": "keen", "type": "dual_ai", "maxSessionTurns": 1, "sideA": { "prompt": "keen" }, "sideB": { "prompt": "keen" } }"#,
+    ),
+    (
+        "agents/prompts/boss.json",
+        r#"{ "name": "boss", "prompt": "[[boss]]", "model": "openai:fake", "tools": [{ "name": "keen" }] }"#,
+    ),
+    (
+        "agents/prompts/keen.json",
+        r#"{ "name": "keen", "prompt": "[[keen]]", "model": "openai:fake",
+             "variables": [{ "name": "TOKEN", "type": "secret", "required": true, "scoped": true }] }"#,
+    ),
+];
+
+/// Nothing in the data folder, and no line of the log, has the value in clear; the child has it after a kill.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
+    const CANARY: &str = "canary-90717";
+    let model = FakeModel::start(|request: &Request| match request.system().contains("[[boss]]") {
+        true if request.tool_results().is_empty() => Reply::call("keen", json!({ "message": "help" })),
+        true => Reply::text("I see"),
+        false => Reply::text("helped"),
+    })
+    .await;
+    let project = KEEN.into_iter().fold(Project::new().with_model(&model), |p, (path, text)| p.file(path, text));
+    tokio::task::block_in_place(|| {
+        let serving = Serving::start(&project);
+        let (_, created) = serving.ask("POST", "/threads", &json!({ "agent": "boss", "message": "go" }));
+        let thread = created["thread_id"].as_str().unwrap().to_owned();
+        serving.settle(&thread);
+        let refusal = serving.texts(&thread).into_iter().find(|text| text.contains("subagent_env_required")).unwrap();
+        let refusal: Value = serde_json::from_str(&refusal).unwrap();
+        let path = refusal["error"]["endpoint"].as_str().unwrap().to_owned();
+        serving.kill();
+        let serving = Serving::start(&project);
+        let (status, booted) = serving.ask("POST", &path, &json!({ "env": { "TOKEN": CANARY } }));
+        assert_eq!((status, &booted["status"]), (200, &json!("success")), "{booted}");
+        let child = booted["child_thread_id"].as_str().unwrap().to_owned();
+        assert_eq!(serving.settle(&child)["status"], "done");
+        signal(&serving.child, Signal::TERM);
+        let said = ending(serving.child);
+        assert!(!said.stderr.contains(CANARY) && !said.stdout.contains(CANARY), "{said:?}");
+        let mut looked_at = 0;
+        for (path, bytes) in project.kept(".entourage") {
+            looked_at += 1;
+            let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+            assert!(!found, "it is in {}", path.display());
+        }
+        assert!(looked_at > 2, "the store, the key and the token are files");
+    });
+}

@@ -200,22 +200,11 @@ impl<'a> Checker<'a> {
             }
             None => {}
         }
-        self.unsupported(&resolved, &place);
         self.ledger.need(&self.id, needed);
         if let Some(config) = given(entry).filter(|_| is_tool) {
             self.entries.configs.insert(name, config.clone());
         }
         self.entries.tools.push(resolved);
-    }
-
-    fn unsupported(&mut self, entry: &ToolEntry, place: &Place) {
-        let subject = match entry {
-            ToolEntry::Handoff(handoff) => format!("handing over to agent {}", quoted(handoff.agent.as_str())),
-            ToolEntry::Prompt(prompt) => format!("prompt {} as a tool", quoted(prompt.prompt.as_str())),
-            ToolEntry::Tool(_) | ToolEntry::Child(_) => return,
-        };
-        let what = format!("{subject} is not supported yet and has no effect");
-        self.ledger.reports.push(Report::warning("D009", what).at(place.clone()));
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const COMMUNICATIONS: [(&str, Communication); 2] =
 /// Whether the child is started by itself, and the variables that are handed on to it: a list of its own, or one that
 /// belongs to `immediate`.
 pub(super) fn immediate(fields: &mut Fields<'_>) -> (Option<Immediate>, Vec<String>) {
-    let mut scoped = scoped_env(fields);
+    let mut scoped = fields.texts("scopedEnv").unwrap_or_default();
     let Some(node) = fields.node("immediate") else { return (None, scoped) };
     let immediate = match &node.tree {
         Tree::Flag(false) => return (None, scoped),
@@ -28,27 +28,12 @@ pub(super) fn immediate(fields: &mut Fields<'_>) -> (Option<Immediate>, Vec<Stri
         }),
         _ => fields.wrong("immediate", "`true`, `false` or an object", node),
     };
-    if immediate.is_some() {
-        unsupported(fields, "immediate", node);
-    }
     (immediate, scoped)
-}
-
-fn scoped_env(fields: &mut Fields<'_>) -> Vec<String> {
-    let Some(node) = fields.node("scopedEnv") else { return Vec::new() };
-    let scoped = fields.texts("scopedEnv").unwrap_or_default();
-    if !scoped.is_empty() {
-        unsupported(fields, "scopedEnv", node);
-    }
-    scoped
 }
 
 /// The variable that switches the child on.
 pub(super) fn optional(fields: &mut Fields<'_>) -> Option<String> {
-    let node = fields.node("optional")?;
-    let name = fields.name("optional")?;
-    unsupported(fields, "optional", node);
-    Some(name.value.to_string())
+    Some(fields.name("optional")?.value.to_string())
 }
 
 /// Says that a field of the other shape stands where it would mean something else, or nothing.

@@ -119,19 +119,11 @@ fn what_is_not_supported_yet_is_a_warning() {
     check(
         r#""other", "person", "provider:web_search", {"name": "mcp:files"}"#,
         &[
-            "warning[D009]: prompt `other` as a tool is not supported yet and has no effect at 1:40",
-            "warning[D009]: handing over to agent `person` is not supported yet and has no effect at 1:49",
             "warning[D009]: the tool `provider:web_search` is not supported yet and has no effect at 1:59",
             "warning[D009]: the tool `mcp:files` is not supported yet and has no effect at 1:83",
         ],
     );
-    check(
-        r#"{"name": "child", "immediate": {"scopedEnv": ["K"]}, "optional": "FLAG"}"#,
-        &[
-            "warning[D009]: `immediate` is not supported yet and has no effect at 1:58",
-            "warning[D009]: `optional` is not supported yet and has no effect at 1:93",
-        ],
-    );
+    check(r#"{"name": "child", "immediate": {"scopedEnv": ["K"]}, "optional": "FLAG"}"#, &[]);
 }
 
 #[test]
@@ -149,15 +141,9 @@ fn a_name_that_may_mean_two_things_is_an_error_unless_the_fields_decide() {
         ],
     );
     check(r#"{"name": "list_files", "options": {}}"#, &[]);
-    check(
-        r#"{"name": "twin", "includeErrors": false}"#,
-        &["warning[D009]: prompt `twin` as a tool is not supported yet and has no effect at 1:41"],
-    );
+    check(r#"{"name": "twin", "includeErrors": false}"#, &[]);
     // The prompt on an agent's own side may have its name.
-    check(
-        r#""person""#,
-        &["warning[D009]: handing over to agent `person` is not supported yet and has no effect at 1:40"],
-    );
+    check(r#""person""#, &[]);
 }
 
 #[test]
@@ -166,7 +152,6 @@ fn a_field_that_is_for_something_else_has_no_effect() {
         r#"{"name": "read_file", "blocking": true, "optional": "FLAG", "env": {}}"#,
         &[
             "warning[D028]: `tools[0].blocking` has no effect: `read_file` is a tool at 1:62; remove it",
-            "warning[D009]: `optional` is not supported yet and has no effect at 1:80",
             "warning[D028]: `tools[0].optional` has no effect: `read_file` is a tool at 1:80; remove it",
         ],
     );

@@ -87,10 +87,7 @@ fn a_secret_is_no_child_s_name_nor_its_first_message() {
 "#,
         &[
             "error[D036]: agent `a` shows variable `K`, which is secret, to a model at agents/agents/a.json:2:17; remove it from `immediate`; hand it on by `scopedEnv`",
-            "warning[D009]: `immediate` is not supported yet and has no effect at agents/agents/a.json:2:31",
-            "warning[D009]: `immediate` is not supported yet and has no effect at agents/prompts/p.json:2:26",
             "error[D036]: prompt `q` shows variable `K`, which is secret, to a model at agents/prompts/q.json:1:40; remove it from `immediate`; hand it on by `scopedEnv`",
-            "warning[D009]: `immediate` is not supported yet and has no effect at agents/prompts/q.json:1:53",
         ],
     );
 }

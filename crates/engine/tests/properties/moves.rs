@@ -7,9 +7,10 @@ use crate::team::parent;
 use entourage_engine::Input;
 use entourage_model::{
     CallId, Ending, Ids, Item, Message, ModelAnswer, Outcome, Posted, ReplyTo, Role, RunId, ThreadId, Timestamp,
-    ToolCall, Usage,
+    ToolCall, Usage, VariableValue,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub(crate) enum Written {
         tells_run: bool,
     },
     ChildReports(usize),
+    /// Somebody gives what a child waits for, or something else.
+    Variables(usize, &'static str),
     /// A letter that came before comes again.
     Again(usize),
     Cancel(usize),
@@ -57,8 +60,8 @@ pub(crate) enum Asker {
 
 /// Agents with everything that changes a decision, small enough that a few moves reach every limit.
 pub(crate) fn team() -> impl Strategy<Value = String> {
-    let flags = prop::collection::vec(any::<bool>(), 5);
-    let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&"], 0..5);
+    let flags = prop::collection::vec(any::<bool>(), 8);
+    let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&", "keen*"], 0..6);
     let thread =
         prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
     let limits = (1..4u32, 0..5u32, 0..6u32, 0..9u32, 1..6u32);
@@ -67,7 +70,9 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
-            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {}
+            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {} {} {}
+             clerk tools=look children=writer,scout& immediate=scout handoffs=boss
+             keen dual needs=TOKEN
              tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
@@ -75,6 +80,9 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
             word(2, "stop_tool=hand_over.answer"),
             word(3, "session_stop=finish.summary session_fail=give_up session_status=report"),
             word(4, "past_tools=no chat=no"),
+            word(5, "immediate=writer,scout,mate,keen"),
+            word(6, "handoffs=clerk:answer files=writer:f,clerk:f"),
+            word(7, "optional=writer:A,helper:A,clerk:A"),
         )
     })
 }
@@ -105,6 +113,8 @@ fn written() -> impl Strategy<Value = Written> {
             .prop_map(|(nth, outcome, quiet)| Written::ChildEnds { nth, outcome, quiet }),
         1 => (0..9usize, any::<bool>()).prop_map(|(nth, tells_run)| Written::ChildIsTerminated { nth, tells_run }),
         1 => (0..9usize).prop_map(Written::ChildReports),
+        2 => (0..9usize, prop::sample::select(vec!["TOKEN", "TOKEN", "PIN"]))
+            .prop_map(|(nth, name)| Written::Variables(nth, name)),
         1 => (0..9usize).prop_map(Written::Again),
         2 => (0..9usize).prop_map(Written::Cancel),
         1 => Just(Written::Stop),
@@ -138,8 +148,9 @@ pub(crate) fn answer(
 }
 
 fn call() -> impl Strategy<Value = (String, String)> {
-    let tools = vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch"];
-    let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":7}", "not JSON"];
+    let tools =
+        vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch", "clerk"];
+    let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":\"7\"}", "{\"summary\":7,\"f\":\"/f\"}", "not JSON"];
     let tool = (prop::sample::select(tools), prop::sample::select(arguments));
     prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call()]
 }
@@ -150,7 +161,7 @@ const REFERENCES: usize = 4;
 pub(crate) fn child_call() -> impl Strategy<Value = (String, String)> {
     let direct =
         prop::sample::select(vec!["writer", "scout"]).prop_map(|name| (name, "{\"message\":\"go\"}".to_owned()));
-    let create = prop::sample::select(vec!["helper", "mate", "shy", "writer"]).prop_map(|agent| {
+    let create = prop::sample::select(vec!["helper", "mate", "shy", "writer", "keen"]).prop_map(|agent| {
         ("subagent_create", format!("{{\"agent\":\"{agent}\",\"message\":\"go\",\"name\":\"{agent}\"}}"))
     });
     let send = (0..REFERENCES)
@@ -209,6 +220,15 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
             Item::ChildTerminated { child, run: run.filter(|_| *tells_run) }
         }
         Written::ChildReports(nth) => Item::ChildReported { child: child(*nth), status: "busy".to_owned() },
+        Written::Variables(nth, name) => {
+            let number = 20_000 + actor.journal.len() as u64;
+            let unknown = Ids::new(Timestamp(0), number).request();
+            Item::Variables {
+                request: nth_of(actor.state.requests.keys().copied(), *nth).unwrap_or(unknown),
+                child: Ids::new(Timestamp(0), number).thread(),
+                variables: BTreeMap::from([((*name).to_owned(), VariableValue::sealed("1"))]),
+            }
+        }
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
         Written::Cancel(nth) => Item::Cancel { run: ledger.own_run(*nth) },
         Written::Stop => Item::Stop,

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 
 /// Every mode of child below every other; of the limits only those of depth and turns are ever reached.
 const TEAM: &str = "
-    boss tools=look children=writer,scout&,helper*,mate*&,shy*!&
+    boss tools=look children=writer,scout&,helper*,mate*&,shy*!& immediate=scout handoffs=clerk
     writer dual tools=look children=writer,scout&,helper*,mate*&
     scout children=writer,scout&,helper*,mate*&
     helper dual tools=look children=writer,scout&,mate*&,shy*!&
-    mate tools=look children=writer,scout&,helper*
+    mate tools=look children=writer,scout&,helper* immediate=writer
+    clerk tools=look children=writer immediate=writer handoffs=boss
     limits depth=3 children_live=99 left=999 session_turns=2";
 
 /// No tree of these tests needs more inputs to come to rest.
@@ -61,7 +62,8 @@ enum What {
 }
 
 pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let call = prop_oneof![1 => Just(("look".to_owned(), "{}".to_owned())), 3 => child_call()];
+    let look = prop::sample::select(vec!["look", "clerk"]).prop_map(|name| (name.to_owned(), "{}".to_owned()));
+    let call = prop_oneof![1 => look, 3 => child_call()];
     let what = prop_oneof![
         40 => Just(What::Look),
         40 => answer(call, 1..4).prop_map(What::Answer),

@@ -491,8 +491,8 @@ fn the_files_of_a_result_are_listed_below_it_but_not_in_a_sessions_result() {
         < model | k2=finish ...
         < tool k2 done the end &/attachments/a.png
         ! CallEnded k2 finish done "the end" &/attachments/a.png
-        ! SessionEnded done "the end" rest=idle
-        > EndRun r1 done "the end"
+        ! SessionEnded done "the end" &/attachments/a.png rest=idle
+        > EndRun r1 done "the end" &/attachments/a.png
         "#,
     );
 }
