@@ -17,7 +17,7 @@ const LEAF: &str = "- You cannot start subagents: do the whole task yourself.";
 
 /// The rules, the agents and the newest tasks. Nothing for a thread that can start nobody.
 pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>> {
-    let cast = cast(world, state);
+    let cast = cast(world);
     if is_too_deep(world, state) || cast.is_empty() {
         return None;
     }
