@@ -11,6 +11,7 @@ use entourage_model::{
 };
 use proptest::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One thing that happens. Numbers choose among what there is; where there is nothing, it is nonsense.
@@ -45,6 +46,9 @@ pub(crate) enum Written {
     /// A letter that came before comes again.
     Again(usize),
     Cancel(usize),
+    Interrupt(usize),
+    Resume(usize),
+    ChildIsInterrupted(usize),
     Stop,
     Terminate,
 }
@@ -57,7 +61,7 @@ pub(crate) enum Asker {
 
 /// Agents with everything that changes a decision, small enough that a few moves reach every limit.
 pub(crate) fn team() -> impl Strategy<Value = String> {
-    let flags = prop::collection::vec(any::<bool>(), 5);
+    let flags = prop::collection::vec(any::<bool>(), 6);
     let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&"], 0..5);
     let thread =
         prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
@@ -67,7 +71,8 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
-            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {}
+            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {}
+             scribe format=dex
              tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
@@ -75,6 +80,7 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
             word(2, "stop_tool=hand_over.answer"),
             word(3, "session_stop=finish.summary session_fail=give_up session_status=report"),
             word(4, "past_tools=no chat=no"),
+            word(5, "dialects=dex"),
         )
     })
 }
@@ -107,6 +113,9 @@ fn written() -> impl Strategy<Value = Written> {
         1 => (0..9usize).prop_map(Written::ChildReports),
         1 => (0..9usize).prop_map(Written::Again),
         2 => (0..9usize).prop_map(Written::Cancel),
+        1 => (0..9usize).prop_map(Written::Interrupt),
+        1 => (0..9usize).prop_map(Written::Resume),
+        1 => (0..9usize).prop_map(Written::ChildIsInterrupted),
         1 => Just(Written::Stop),
         1 => prop::bool::weighted(0.2).prop_map(|end| if end { Written::Terminate } else { Written::Stop }),
     ]
@@ -141,7 +150,7 @@ fn call() -> impl Strategy<Value = (String, String)> {
     let tools = vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch"];
     let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":7}", "not JSON"];
     let tool = (prop::sample::select(tools), prop::sample::select(arguments));
-    prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call()]
+    prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call(), dex_call()]
 }
 
 const REFERENCES: usize = 4;
@@ -158,12 +167,40 @@ pub(crate) fn child_call() -> impl Strategy<Value = (String, String)> {
     prop_oneof![direct, create, send].prop_map(|(name, arguments)| (name.to_owned(), arguments))
 }
 
-/// The answer with references of real children where it has `@N`.
+/// A call of the dex dialect. `#N` stands for the Nth run that the thread asked for.
+fn dex_call() -> impl Strategy<Value = (String, String)> {
+    let run = any::<bool>().prop_map(|background| {
+        (
+            "subagent",
+            format!("{{\"action\":\"run\",\"profile\":\"scribe\",\"task\":\"go\",\"background\":{background}}}"),
+        )
+    });
+    let actions = prop::sample::select(vec!["status", "interrupt", "interrupt", "resume", "resume"]);
+    let act = (actions, 0..REFERENCES, any::<bool>()).prop_map(|(action, nth, background)| {
+        let text = format!("{{\"action\":\"{action}\",\"runId\":\"#{nth}\",\"background\":{background}}}");
+        ("subagent", text)
+    });
+    let tasks = prop::sample::select(vec![
+        ("subagent_assign_task", "{\"profile\":\"scribe\",\"tasks\":[\"a\",\"b\"],\"start\":true}"),
+        ("task_create", "{\"title\":\"t\"}"),
+        ("task_delegate", "{\"taskId\":\"item-1\",\"profile\":\"scribe\"}"),
+        ("task_start", "{\"taskId\":\"item-2\"}"),
+        ("task_join", "{}"),
+    ]);
+    let tasks = tasks.prop_map(|(name, arguments)| (name, arguments.to_owned()));
+    prop_oneof![run, act, tasks].prop_map(|(name, arguments)| (name.to_owned(), arguments))
+}
+
+/// The answer with references of real children where it has `@N`, and of real runs where it has `#N`.
 pub(crate) fn with_references(mut answer: ModelAnswer, actor: &Actor) -> ModelAnswer {
     for call in &mut answer.calls {
         for nth in 0..REFERENCES {
             let Some(child) = nth_of(actor.state.children.keys(), nth) else { continue };
             call.arguments = call.arguments.replace(&format!("@{nth}\""), &format!("{child}\""));
+        }
+        for nth in 0..REFERENCES {
+            let Some(run) = nth_of(actor.state.delegated.keys(), nth) else { continue };
+            call.arguments = call.arguments.replace(&format!("#{nth}\""), &format!("{run}\""));
         }
     }
     answer
@@ -211,6 +248,15 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
         Written::ChildReports(nth) => Item::ChildReported { child: child(*nth), status: "busy".to_owned() },
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
         Written::Cancel(nth) => Item::Cancel { run: ledger.own_run(*nth) },
+        Written::Interrupt(nth) => Item::Interrupt { run: ledger.own_run(*nth) },
+        Written::Resume(nth) => {
+            let said = (*nth > 4).then(|| Arc::new(message("go on")));
+            Item::Resume { run: ledger.own_run(*nth), message: said }
+        }
+        Written::ChildIsInterrupted(nth) => {
+            let (child, run) = nth_of(runs(actor), *nth).unwrap_or((stranger, RunId::from("unknown")));
+            Item::ChildInterrupted { child, run }
+        }
         Written::Stop => Item::Stop,
         Written::Terminate => Item::Terminate,
     }
