@@ -35,6 +35,7 @@ impl<'a> Errand<'a> {
             tools: Toolbox::builtin(),
             limits: settings.limits.clone(),
             variables: settings.variables.clone(),
+            task_files: settings.task_files,
         };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {

@@ -29,6 +29,8 @@ pub(crate) struct Equipment {
     pub(crate) tools: Toolbox,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
+    /// Whether AgentScope's tasks are shown as files in the project.
+    pub(crate) task_files: bool,
 }
 
 impl Workbench {
@@ -44,6 +46,7 @@ impl Workbench {
             variables: equipment.variables,
             slots: SLOTS,
             data: Some(project.data.clone()),
+            task_files: equipment.task_files.then(|| project.root.clone()),
         };
         match Runtime::start(parts).await {
             Ok(runtime) => Ok(Self { runtime, storage }),

@@ -40,6 +40,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         variables: Variables::default(),
         slots: 1000,
         data: None,
+        task_files: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

@@ -67,6 +67,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         variables: Variables::default(),
         slots: 10_000,
         data: None,
+        task_files: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

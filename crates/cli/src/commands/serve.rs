@@ -102,6 +102,7 @@ fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSet
         tools: Toolbox::builtin(),
         limits: invocation.settings.limits.clone(),
         variables: invocation.settings.variables.clone(),
+        task_files: invocation.settings.task_files,
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) use tool::tools;
 
 use super::{Dowry, Look, Note, Order, Patience, Refusal, Wish};
 use crate::offer::{World, toolkit};
-use crate::state::{Child, ThreadState};
+use crate::state::{Child, Delegated, ThreadState};
 use answer::{agent_id, agent_key, task};
 use entourage_model::{
     Agent, ChildEntry, Communication, Dialect, Kind, Name, Prompt, Resumable, RunId, RunStatus, Side, ToolCall,
@@ -54,8 +54,13 @@ pub(crate) fn cast<'a>(world: &World<'a>) -> Vec<(&'a str, &'a Arc<Agent>)> {
 }
 
 /// The id that an agent has in this dialect, whatever the team had to call it.
-fn id(name: &Name) -> &str {
+pub fn id(name: &Name) -> &str {
     name.as_str().split_once('/').map_or(name.as_str(), |(_, id)| id)
+}
+
+/// The tasks of a thread, oldest first: runs in the background, from the start or since a call gave up waiting.
+pub fn tasks_of(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated)> {
+    state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope && known.background)
 }
 
 /// Whether the thread lies too deep to have children.

@@ -373,3 +373,40 @@ async fn a_background_task_goes_on_after_a_restart_and_is_delivered_once() {
     assert_eq!(news(&stage, thread).await.values().sum::<usize>(), 1);
     assert!(child_runs(&stage, thread).await.iter().all(|run| run.status == RunStatus::Done));
 }
+
+#[tokio::test]
+async fn the_tasks_of_a_thread_are_shown_in_a_file_and_made_good_at_the_next_start() {
+    let brain = |request: &Request| match (is(request, "kid"), request.assistant_turns(), request.last_text()) {
+        (true, _, text) if text == "fail" => Reply::fail(400, "no"),
+        (true, ..) => Reply::text("done it"),
+        (false, 0, _) => Reply::calls([spawn("kid", "a", &background()), spawn("kid", "fail", &background())]),
+        (false, 1, _) => Reply::calls([spawn("kid", "waited for", &json!({}))]),
+        (false, ..) => Reply::text("noted"),
+    };
+    let mut stage = Stage::new(vec![lead("lead"), solo("kid", vec![])], brain).await;
+    let (thread, _) = stage.create("lead", "go").await;
+    stage.settle(thread).await;
+    let file = stage.path().join(format!("agents/lead/tasks/{thread}.json"));
+    let read = || serde_json::from_slice::<Value>(&std::fs::read(&file).unwrap()).unwrap();
+    let shown = read();
+    let runs = child_runs(&stage, thread).await;
+    // What a call waited for is no task.
+    assert_eq!((shown.as_object().unwrap().len(), runs.len()), (2, 3));
+    let kid = |task: &str| runs.iter().find(|run| run.request == task).unwrap();
+    let (done, failed) = (&shown[kid("a").id.as_str()], &shown[kid("fail").id.as_str()]);
+    assert_eq!(done["status"], "COMPLETED");
+    assert_eq!(
+        (&done["subAgentId"], &done["parentAgentId"], &done["result"]),
+        (&json!("kid"), &json!("lead"), &json!("done it"))
+    );
+    assert_eq!(done["subSessionId"], format!("sub-{}", kid("a").thread));
+    assert!(done["deliveredAt"].is_string() && done.get("errorMessage").is_none());
+    assert!(failed["status"] == "FAILED" && failed["errorMessage"].is_string());
+    std::fs::remove_file(&file).unwrap();
+    stage.runtime.shutdown().await;
+    stage.restart().await;
+    while !file.exists() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(read(), shown);
+}

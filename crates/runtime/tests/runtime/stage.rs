@@ -137,6 +137,7 @@ async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits,
         variables: settings_variables(),
         slots: 10_000,
         data: Some(folder.join("data")),
+        task_files: Some(folder.to_owned()),
     };
     Runtime::start(parts).await.unwrap()
 }

@@ -61,6 +61,7 @@ impl Stage {
             variables: entourage_model::Variables::default(),
             slots: 100,
             data: None,
+            task_files: None,
         };
         let runtime = Runtime::start(parts).await.unwrap();
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();

@@ -67,6 +67,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         variables: Variables::default(),
         slots: 1000,
         data: None,
+        task_files: None,
     })
 }
 
