@@ -115,6 +115,8 @@ pub(crate) struct Told<'a> {
     pub(crate) run: Option<&'a RunId>,
     /// When the run was asked for.
     pub(crate) at: Timestamp,
+    /// Another server works on it.
+    pub(crate) is_remote: bool,
 }
 
 impl Told<'_> {

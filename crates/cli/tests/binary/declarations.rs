@@ -135,7 +135,7 @@ const FAR: &str = "[subagents.far]\ndescription = \"Far.\"\nurl = \"https://me:k
 #[test]
 fn an_agent_that_another_server_runs_is_not_run_here() {
     let script = r#"{ "rules": [
-        { "agent": "lead", "step": 0, "reply": { "calls": [ { "tool": "far", "arguments": { "message": "go" } } ] } },
+        { "agent": "lead", "step": 0, "reply": { "calls": [ { "tool": "agent_spawn", "arguments": { "agent_id": "far", "task": "go" } } ] } },
         { "reply": { "text": "I was told: {{last}}" } }
     ] }"#;
     let project = Project::new().file("entourage.toml", FAR).file("script.json", script);

@@ -94,6 +94,7 @@ pub(super) fn terminate(state: &mut ThreadState, child: ThreadId) {
     for (run, _) in std::mem::take(&mut known.runs) {
         if let Some(delegated) = state.delegated.get_mut(&run) {
             delegated.status = RunStatus::Cancelled;
+            delegated.read = true;
         }
     }
     known.terminated = true;

@@ -216,7 +216,11 @@ impl Scene<'_> {
         let block = given.flag("block")?.unwrap_or(true);
         let millis = given.number("timeout")?.map_or(MILLIS, |millis| u64::try_from(millis).unwrap_or(0));
         let from = given.number("offset")?.map_or(0, |from| usize::try_from(from).unwrap_or(0));
-        let Some(delegated) = self.state.delegated.get(&run).filter(|_| self.is_live(&run)) else {
+        let known = self.state.delegated.get(&run);
+        if known.is_some_and(|known| known.dialect != Dialect::AgentScope) {
+            return Err(error(format_args!("unknown task_id `{run}`; {TASKS} shows all of them")));
+        }
+        let Some(delegated) = known.filter(|_| self.is_live(&run)) else {
             return Ok(Wish::Look(Look::Output { run, from }));
         };
         if block {

@@ -61,18 +61,21 @@ pub(crate) enum Asker {
 
 /// Agents with everything that changes a decision, small enough that a few moves reach every limit.
 pub(crate) fn team() -> impl Strategy<Value = String> {
-    let flags = prop::collection::vec(any::<bool>(), 6);
+    let flags = prop::collection::vec(any::<bool>(), 5);
+    let dialects = prop::sample::select(vec!["", "dialects=dex", "dialects=agentscope", "dialects=dex,agentscope"]);
     let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&"], 0..5);
     let thread =
         prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
     let limits = (1..4u32, 0..5u32, 0..6u32, 0..9u32, 1..6u32);
-    (flags, children, thread, limits).prop_map(|(flags, children, thread, (depth, live, left, steps, turns))| {
+    (flags, children, thread, limits, dialects).prop_map(|(flags, children, thread, limits, dialects)| {
+        let (depth, live, left, steps, turns) = limits;
         let word = |nth: usize, word: &'static str| if flags[nth] { word } else { "" };
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
             "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {}
              scribe format=dex
+             kid format=agentscope
              tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
@@ -80,7 +83,7 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
             word(2, "stop_tool=hand_over.answer"),
             word(3, "session_stop=finish.summary session_fail=give_up session_status=report"),
             word(4, "past_tools=no chat=no"),
-            word(5, "dialects=dex"),
+            dialects,
         )
     })
 }
@@ -150,7 +153,12 @@ fn call() -> impl Strategy<Value = (String, String)> {
     let tools = vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch"];
     let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":7}", "not JSON"];
     let tool = (prop::sample::select(tools), prop::sample::select(arguments));
-    prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call(), dex_call()]
+    prop_oneof![
+        tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())),
+        child_call(),
+        dex_call(),
+        agentscope_call()
+    ]
 }
 
 const REFERENCES: usize = 4;
@@ -189,6 +197,22 @@ fn dex_call() -> impl Strategy<Value = (String, String)> {
     ]);
     let tasks = tasks.prop_map(|(name, arguments)| (name, arguments.to_owned()));
     prop_oneof![run, act, tasks].prop_map(|(name, arguments)| (name.to_owned(), arguments))
+}
+
+/// A call of the agentscope dialect. `#N` stands for the Nth run that the thread asked for.
+pub(crate) fn agentscope_call() -> impl Strategy<Value = (String, String)> {
+    let seconds = prop::sample::select(vec![0, 1, 60]);
+    let spawn = (seconds.clone(), any::<bool>()).prop_map(|(seconds, labelled)| {
+        let label = if labelled { ",\"label\":\"one\"" } else { "" };
+        ("agent_spawn", format!("{{\"agent_id\":\"kid\",\"task\":\"go\",\"timeout_seconds\":{seconds}{label}}}"))
+    });
+    let send = seconds.prop_map(|seconds| {
+        ("agent_send", format!("{{\"label\":\"one\",\"message\":\"more\",\"timeout_seconds\":{seconds}}}"))
+    });
+    let tasks = (prop::sample::select(vec!["task_output", "task_cancel"]), 0..REFERENCES, any::<bool>());
+    let tasks = tasks.prop_map(|(tool, nth, block)| (tool, format!("{{\"task_id\":\"#{nth}\",\"block\":{block}}}")));
+    let rest = prop::sample::select(vec!["agent_list", "task_list"]).prop_map(|tool| (tool, "{}".to_owned()));
+    prop_oneof![3 => spawn, 1 => send, 3 => tasks, 1 => rest].prop_map(|(name, arguments)| (name.to_owned(), arguments))
 }
 
 /// The answer with references of real children where it has `@N`, and of real runs where it has `#N`.
