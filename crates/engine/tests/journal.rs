@@ -1,13 +1,16 @@
 //! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event of the first version.
 
 use entourage_engine::ThreadState;
-use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, ThreadStatus, Timestamp, Usage};
+use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 const VERSION_1: &str = include_str!("golden/journal-v1.jsonl");
+
+/// What the dialects brought later, in the same version.
+const DIALECTS: &str = include_str!("golden/journal-v1-dialects.jsonl");
 
 fn events() -> Vec<Event> {
     VERSION_1.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -123,4 +126,25 @@ fn a_fold_of_any_beginning_of_the_golden_journal_does_not_fail() {
     for length in 1..=journal.len() {
         assert_eq!(fold(&journal[..length]).seq, length as u64);
     }
+}
+
+#[test]
+fn what_the_dialects_write_stays_readable() {
+    let journal: Vec<Event> = DIALECTS.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    for (line, event) in DIALECTS.lines().zip(&journal) {
+        assert_eq!(serde_json::to_string(event).expect(line), line);
+    }
+    let kinds: BTreeSet<usize> = journal.iter().map(kind).collect();
+    assert!((30..=38).all(|new| kinds.contains(&new)), "{kinds:?}");
+    let state = fold(&journal);
+    let session = state.session.as_ref().expect("it goes on");
+    assert_eq!((session.interrupted, session.deadline), (false, Timestamp(1_700_007_200_000_000)));
+    assert_eq!((session.open, session.unstarted, session.waiting), (3, 2, 1));
+    let task = &state.tasks[0];
+    let assignment = task.assignment.as_ref().expect("it is somebody's");
+    assert_eq!(
+        (task.id.as_str(), assignment.status, assignment.response.as_deref()),
+        ("item-1", RunStatus::Done, Some("seen"))
+    );
+    assert!(state.delegated.values().all(|run| run.status.is_terminal()), "{:?}", state.delegated);
 }
