@@ -37,6 +37,7 @@ impl<'a> Errand<'a> {
             variables: settings.variables.clone(),
             remotes: declarations::remotes(invocation),
             reach: workbench::reach(invocation),
+            task_files: settings.task_files,
         };
         let bench = Workbench::open(&invocation.project, storage, equipment).await?;
         let interrupts = Interrupts::listen().map_err(|fault| {

@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) agent_dialects: BTreeMap<String, Vec<Dialect>>,
     /// Whether the built-in `general-purpose` is there.
     pub(crate) general_purpose: bool,
+    /// Whether tasks are also written to `agents/<parent>/tasks/<session>.json`.
+    pub(crate) task_files: bool,
     pub(crate) profile_folders: Option<ProfileFolders>,
     pub(crate) shell: ShellWish,
     /// What becomes of bundles that none of the keys has signed.
@@ -145,6 +147,7 @@ impl Settings {
             dialects: table.get("dialects").map_or_else(|| vec![Dialect::AgentScope], |_| part(table, "dialects")),
             agent_dialects: agent_dialects(table),
             general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
+            task_files: in_table(table, "agentscope", "task_files").and_then(Value::as_bool).unwrap_or_default(),
             profile_folders: None,
             shell: part(table, "shell"),
             signature_policy: in_table(table, "signatures", "policy")

@@ -38,6 +38,8 @@ pub(crate) struct Equipment {
     pub(crate) remotes: Remotes,
     /// Where the project's agents may have their folders.
     pub(crate) reach: Reach,
+    /// Whether AgentScope's tasks are shown as files in the project.
+    pub(crate) task_files: bool,
 }
 
 impl Workbench {
@@ -58,6 +60,7 @@ impl Workbench {
             vault,
             slots: SLOTS,
             data: Some(project.data.clone()),
+            task_files: equipment.task_files.then(|| project.root.clone()),
         };
         match Runtime::start(parts).await {
             Ok(runtime) => Ok(Self { runtime, storage }),

@@ -1,13 +1,14 @@
 //! Folding one event into a state. The only place where a state changes.
 
+mod child;
 mod delegated;
 mod rest;
 mod transcript;
 
 use crate::doings::Doings;
-use crate::state::{Call, CallState, Child, Session, ThreadState};
+use crate::state::{Call, CallState, Session, ThreadState};
 use entourage_model::{
-    Ask, CallId, Dialect, Event, Message, Name, Outcome, Posted, RunId, RunStatus, Side, TaskItem, ThreadId, Timestamp,
+    Ask, CallId, Dialect, Event, Fact, Message, Name, Outcome, Posted, SessionEnd, Side, TaskItem, ThreadId, Timestamp,
     ToolCall, Usage, Wait,
 };
 use serde_json::Value;
@@ -20,95 +21,36 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
     match event {
         // A journal has one of these, and it made the state.
         Event::Started(_) => {}
-        Event::SessionStarted { deadline, acting, ask } => {
-            // What immediate children brought before belongs to the first question.
-            state.doings = Doings::default();
-            let first = state.prelude.take().unwrap_or(state.transcript.len());
-            state.session = Some(Session::new(first, *deadline, (*acting, ask.as_deref())));
-        }
-        Event::Posted(posted) => {
-            delegated::bring(state, posted);
-            accept(state, posted);
-        }
+        Event::SessionStarted { deadline, acting, ask } => start_session(state, *deadline, (*acting, ask.as_deref())),
+        Event::Posted(posted) => accept(state, posted),
         Event::Answered { message, usage } => answer(state, message, *usage),
         Event::CallStarted { call } => set_call(state, call, CallState::Started),
-        Event::CallEnded { message, outcome, facts } => {
-            if state.started.dialect == Some(Dialect::Dex) {
-                state.doings.add(message, *outcome, facts);
-            }
-            end_call(state, message, *outcome);
-        }
+        Event::CallEnded { message, outcome, facts } => end_call(state, message, *outcome, facts),
         Event::CallJoined { call, children } => rest::join(state, call, children),
-        Event::ChildStarted(link) => {
-            state.children.insert(link.thread, Child::new(link));
-            if let Some(run) = &link.run {
-                state.children_live += 1;
-                delegated::ask(state, link.thread, run, (&link.wait, link.at));
-                wait_for(state, link.thread, &link.wait);
-            }
-        }
-        Event::ChildAsked { child, run, wait, at } => {
-            delegated::ask(state, *child, run, (wait, at.unwrap_or_default()));
-            ask_child(state, *child, run, wait);
-        }
-        Event::ChildAwaited { child, run, wait } => {
-            set_wait(state, *child, run, wait);
-            wait_for(state, *child, wait);
-        }
-        Event::ChildReleased { child, run } => {
-            delegated::change(state, run, |delegated| delegated.background = true);
-            set_wait(state, *child, run, &Wait::Background);
-        }
+        Event::ChildStarted(link) => child::start(state, link),
+        Event::ChildAsked { child, run, wait, at } => child::ask(state, *child, run, (wait, at.unwrap_or_default())),
+        Event::ChildAwaited { child, run, wait } => child::wait_for_run(state, *child, run, wait),
+        Event::ChildReleased { child, run } => child::release(state, *child, run),
         Event::RunDismissed { run, .. } => delegated::dismiss(state, run),
         Event::RunRead { run } => delegated::change(state, run, |delegated| delegated.read = true),
-        Event::ChildEnded { child, run, outcome } => {
-            delegated::end(state, *child, run, *outcome);
-            rest::come_to_rest(state, *child);
-            end_child(state, *child, run, *outcome);
-        }
-        Event::ChildCancelled { child } => {
-            if let Some(child) = state.children.get_mut(child) {
-                child.muted = true;
-            }
-        }
+        Event::ChildEnded { child, run, outcome } => child::end(state, *child, run, *outcome),
+        Event::ChildCancelled { child } => child::change(state, *child, |child| child.muted = true),
         Event::ChildInterrupted { child, run } => rest::interrupt(state, *child, run),
         Event::ChildResumed { child, run, wait } => rest::resume(state, *child, run, wait),
-        Event::ChildTerminated { child } => {
-            rest::come_to_rest(state, *child);
-            terminate_child(state, *child);
-        }
-        Event::ChildReported { child, status } => {
-            if let Some(child) = state.children.get_mut(child) {
-                child.status.clone_from(status);
-            }
-        }
+        Event::ChildTerminated { child } => child::terminate(state, *child),
+        Event::ChildReported { child, status } => child::change(state, *child, |child| child.status.clone_from(status)),
         Event::Activated { message } => activate(state, message),
         Event::HandedOff { agent } => hand_off(state, agent),
         Event::VariablesRequested(request) => _ = state.requests.insert(request.id, (**request).clone()),
         Event::RequestClosed { request, .. } => _ = state.requests.remove(request),
-        Event::RunCancelled { run } => {
-            if let Some(session) = &mut state.session {
-                session.asks.retain(|ask| ask.run != *run);
-            }
-        }
+        Event::RunCancelled { run } => in_session(state, |session| session.asks.retain(|ask| ask.run != *run)),
         Event::TurnEnded { next, .. } => hand_over(state, *next),
-        Event::SessionEnded(end) => {
-            let session = state.session.take();
-            state.prelude = session.filter(|session| !session.is_asked).map(|session| session.first);
-            state.rest = end.rest;
-        }
-        Event::Terminated { at } => {
-            state.session = None;
-            state.requests.clear();
-            state.terminated = Some(*at);
-            // They are told in the same batch, and nobody tells a terminated thread what became of them.
-            for child in state.children.keys().copied().collect::<Vec<_>>() {
-                terminate_child(state, child);
-            }
-        }
-        Event::VariablesSet { variables } => {
-            state.variables.extend(variables.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
+        Event::SessionInterrupted => in_session(state, |session| session.interrupted = true),
+        Event::SessionResumed { deadline } => in_session(state, |session| session.resume(*deadline)),
+        Event::SessionEnded(end) => end_session(state, end),
+        Event::Terminated { at } => terminate(state, *at),
+        Event::TaskSaved(item) => save_task(state, item),
+        Event::VariablesSet { variables } => state.variables.extend(variables.clone()),
         Event::ValueSet { key, value: Value::Null } => _ = state.values.remove(key),
         Event::ValueSet { key, value } => _ = state.values.insert(key.clone(), value.clone()),
         Event::Injected { message } => add_line(state, message),
@@ -116,19 +58,37 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::MessageDeleted { id } => transcript::delete(state, *id),
         Event::CallQueued { call } => queue_call(state, call),
         Event::PromptAnswered { usage, .. } => state.usage += *usage,
-        Event::SessionInterrupted => {
-            if let Some(session) = &mut state.session {
-                session.interrupted = true;
-            }
-        }
-        Event::SessionResumed { deadline } => {
-            if let Some(session) = &mut state.session {
-                (session.interrupted, session.deadline) = (false, *deadline);
-            }
-        }
-        Event::TaskSaved(item) => save_task(state, item),
         // Files have rows of their own, and what was emitted is for others.
         Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } => {}
+    }
+}
+
+fn in_session(state: &mut ThreadState, change: impl FnOnce(&mut Session)) {
+    if let Some(session) = &mut state.session {
+        change(session);
+    }
+}
+
+fn start_session(state: &mut ThreadState, deadline: Timestamp, first: (Side, Option<&Ask>)) {
+    state.doings = Doings::default();
+    // What immediate children brought before belongs to the first question.
+    let begins = state.prelude.take().unwrap_or(state.transcript.len());
+    state.session = Some(Session::new(begins, deadline, first));
+}
+
+fn end_session(state: &mut ThreadState, end: &SessionEnd) {
+    let session = state.session.take();
+    state.prelude = session.filter(|session| !session.is_asked).map(|session| session.first);
+    state.rest = end.rest;
+}
+
+fn terminate(state: &mut ThreadState, at: Timestamp) {
+    state.session = None;
+    state.requests.clear();
+    state.terminated = Some(at);
+    // They are told in the same batch, and nobody tells a terminated thread what became of them.
+    for child in state.children.keys().copied().collect::<Vec<_>>() {
+        child::terminate(state, child);
     }
 }
 
@@ -149,6 +109,7 @@ impl Session {
             acting,
             turns: 0,
             steps: [0; 2],
+            handed_off_at: [0; 2],
             answer: None,
             calls: Vec::new(),
             places: BTreeMap::new(),
@@ -176,6 +137,10 @@ impl Session {
         self.answer = Some(Arc::clone(message));
     }
 
+    fn resume(&mut self, deadline: Timestamp) {
+        (self.interrupted, self.deadline) = (false, deadline);
+    }
+
     fn forget_answer(&mut self) {
         self.answer = None;
         self.activating = false;
@@ -187,20 +152,8 @@ impl Session {
     }
 }
 
-impl Child {
-    fn new(link: &entourage_model::ChildLink) -> Self {
-        Self {
-            runs: link.run.iter().map(|run| (run.clone(), link.wait.clone())).collect(),
-            status: if link.run.is_some() { "running" } else { "idle" }.to_owned(),
-            link: link.clone(),
-            muted: false,
-            interrupted: false,
-            terminated: false,
-        }
-    }
-}
-
 fn accept(state: &mut ThreadState, posted: &Posted) {
+    delegated::bring(state, posted);
     add_line(state, &posted.message);
     let Some(session) = &mut state.session else { return };
     session.is_asked = true;
@@ -238,6 +191,7 @@ fn hand_off(state: &mut ThreadState, agent: &Name) {
     state.activated = [false; 2];
     if let Some(session) = &mut state.session {
         session.acting = Side::A;
+        session.handed_off_at = session.steps;
         session.forget_answer();
     }
 }
@@ -262,7 +216,10 @@ fn set_call(state: &mut ThreadState, id: &CallId, to: CallState) {
     session.calls[place].state = to;
 }
 
-fn end_call(state: &mut ThreadState, message: &Arc<Message>, outcome: Outcome) {
+fn end_call(state: &mut ThreadState, message: &Arc<Message>, outcome: Outcome, facts: &[Fact]) {
+    if state.started.dialect == Some(Dialect::Dex) {
+        state.doings.add(message, outcome, facts);
+    }
     add_line(state, message);
     if let Some(id) = &message.tool_call_id {
         set_call(state, id, CallState::Ended(outcome));
@@ -290,60 +247,6 @@ fn wait_for(state: &mut ThreadState, child: ThreadId, wait: &Wait) {
     set_call(state, call, CallState::Waiting(child));
     if let (Wait::Timed { until, .. }, Some(session)) = (wait, &mut state.session) {
         session.untils.insert(call.clone(), *until);
-    }
-}
-
-/// Another call waits for the run from now on, or nobody does: then its call gets a result of its own.
-fn set_wait(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
-    let Some(known) = state.children.get_mut(&child) else { return };
-    if let Some((_, current)) = known.runs.iter_mut().find(|(current, _)| current == run) {
-        current.clone_from(wait);
-    }
-}
-
-fn ask_child(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
-    let Some(known) = state.children.get_mut(&child) else { return };
-    if !known.is_live() {
-        state.children_live += 1;
-    }
-    known.runs.push((run.clone(), wait.clone()));
-    known.muted = false;
-    "running".clone_into(&mut known.status);
-    wait_for(state, child, wait);
-}
-
-fn end_child(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Outcome) {
-    let Some(known) = state.children.get_mut(&child) else { return };
-    let Some(place) = known.runs.iter().position(|(current, _)| current == run) else { return };
-    known.runs.remove(place);
-    if known.is_live() {
-        return;
-    }
-    state.children_live -= u32::from(!known.interrupted);
-    known.interrupted = false;
-    let word = if outcome == Outcome::Failed { "failed" } else { "idle" };
-    word.clone_into(&mut known.status);
-    // A child that cannot be written to again is over: its thread keeps the history.
-    if !known.link.resumable {
-        state.children.remove(&child);
-    }
-}
-
-fn terminate_child(state: &mut ThreadState, child: ThreadId) {
-    let Some(known) = state.children.get_mut(&child) else { return };
-    if known.is_live() && !known.interrupted {
-        state.children_live -= 1;
-    }
-    known.interrupted = false;
-    for (run, _) in std::mem::take(&mut known.runs) {
-        if let Some(delegated) = state.delegated.get_mut(&run) {
-            delegated.status = RunStatus::Cancelled;
-        }
-    }
-    known.terminated = true;
-    "terminated".clone_into(&mut known.status);
-    if !known.link.resumable {
-        state.children.remove(&child);
     }
 }
 

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a call asks of the engine.
+#[expect(clippy::large_enum_variant, reason = "a wish is granted at once and never kept")]
 pub(crate) enum Wish<'a> {
     Spawn(Order<'a>),
     Send(Note),
@@ -114,6 +115,8 @@ pub(crate) struct Told<'a> {
     pub(crate) run: Option<&'a RunId>,
     /// When the run was asked for.
     pub(crate) at: Timestamp,
+    /// Another server works on it.
+    pub(crate) is_remote: bool,
 }
 
 impl Told<'_> {
@@ -221,7 +224,7 @@ pub fn definition_folders(world: &World<'_>, state: &ThreadState, input: &Input)
         .iter()
         .flat_map(|dialect| match dialect {
             Dialect::Standard | Dialect::Dex => Vec::new(),
-            Dialect::AgentScope => agentscope::definition_folders(world, state, &answer.calls),
+            Dialect::AgentScope => agentscope::definition_folders(world, &answer.calls),
         })
         .collect()
 }

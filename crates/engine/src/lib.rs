@@ -20,7 +20,7 @@ pub use act::{foresee, may_call, permit};
 pub use apply::apply;
 pub use attachment::looks_at_files;
 pub use context::request;
-pub use dialect::agentscope::{Seen, output as task_output};
+pub use dialect::agentscope::{Seen, id as agent_id, output as task_output, tasks_of as tasks};
 pub use dialect::dex::{envelope as dex_envelope, profile_id, word as dex_word};
 pub use dialect::{Look, definition_folders};
 pub use doings::Doings;

@@ -15,25 +15,29 @@ const REACHED: &str = "step_limit_reached";
 /// The format whose agents fail at their limit.
 const FORMAT: &str = "agentscope";
 
-/// The name of the narrower limit of the acting side, and how many steps it allows.
-fn steps_max(world: &World<'_>, state: &ThreadState) -> Option<(&'static str, u32)> {
-    let session = state.session.as_ref()?;
-    let own = world.side(state, session.acting)?.steps_max;
-    Some(match own {
-        Some(max) if max <= world.limits.steps => ("maxSteps", max),
-        _ => ("steps", world.limits.steps),
-    })
+/// A limit by its name, how many steps it allows, and how many of them are taken.
+struct StepLimit {
+    name: &'static str,
+    max: u32,
+    taken: u32,
 }
 
-fn steps(state: &ThreadState) -> u32 {
-    state.session.as_ref().map_or(0, |session| session.steps[session.acting as usize])
+/// The limit of the acting side that is reached first. An agent's own counts from where it took over.
+fn step_limit(world: &World<'_>, state: &ThreadState) -> Option<StepLimit> {
+    let session = state.session.as_ref()?;
+    let side = session.acting as usize;
+    let all = StepLimit { name: "steps", max: world.limits.steps, taken: session.steps[side] };
+    let Some(max) = world.side(state, session.acting)?.steps_max else { return Some(all) };
+    let own = StepLimit { name: "maxSteps", max, taken: session.steps[side] - session.handed_off_at[side] };
+    let left = |limit: &StepLimit| i64::from(limit.max) - i64::from(limit.taken);
+    Some(if left(&own) <= left(&all) { own } else { all })
 }
 
 /// What is said of the step limit that the acting side has reached; nothing before that.
 pub(crate) fn reached(world: &World<'_>, state: &ThreadState) -> Option<String> {
-    let (name, max) = steps_max(world, state)?;
+    let StepLimit { name, max, taken } = step_limit(world, state)?;
     let name = if fails(world, state) { REACHED } else { name };
-    (steps(state) >= max).then(|| format!("{name}: the limit of {max} steps is reached"))
+    (taken >= max).then(|| format!("{name}: the limit of {max} steps is reached"))
 }
 
 /// Whether the thread's run fails at the limit, with what it has to show as a partial result. Others are done then.
@@ -48,11 +52,11 @@ pub(crate) fn fails(world: &World<'_>, state: &ThreadState) -> bool {
 
 /// Whether the next model call is the one beyond the limit, which is for closing words alone.
 pub(crate) fn is_closing(world: &World<'_>, state: &ThreadState) -> bool {
-    let at_limit = |(_, max): (_, u32)| max > 0 && steps(state) == max;
-    fails(world, state) && steps_max(world, state).is_some_and(at_limit)
+    let at_limit = |limit: StepLimit| limit.max > 0 && limit.taken == limit.max;
+    fails(world, state) && step_limit(world, state).is_some_and(at_limit)
 }
 
 /// Whether the closing words were said.
 pub(crate) fn is_closed(world: &World<'_>, state: &ThreadState) -> bool {
-    fails(world, state) && steps_max(world, state).is_some_and(|(_, max)| steps(state) > max)
+    fails(world, state) && step_limit(world, state).is_some_and(|limit| limit.taken > limit.max)
 }

@@ -62,6 +62,8 @@ pub struct Session {
     pub acting: Side,
     pub turns: u32,
     pub steps: [u32; 2],
+    /// How many of those were taken before the agent at work took over: its own limit does not count them.
+    pub handed_off_at: [u32; 2],
     /// The acting side's last answer in this turn.
     pub answer: Option<Arc<Message>>,
     /// The calls of that answer, in call order.

@@ -1,8 +1,8 @@
 //! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event that the first version began
-//! with, `golden/journal-v1-relations.jsonl` those that came later.
+//! with, `golden/journal-v1-relations.jsonl` and `golden/journal-v1-dialects.jsonl` those that came later.
 
 use entourage_engine::ThreadState;
-use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, ThreadStatus, Timestamp, Usage, Wait};
+use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage, Wait};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,8 @@ use std::fmt::Debug;
 const VERSION_1: &str = include_str!("golden/journal-v1.jsonl");
 
 const RELATIONS: &str = include_str!("golden/journal-v1-relations.jsonl");
+/// What the dialects brought later, in the same version.
+const DIALECTS: &str = include_str!("golden/journal-v1-dialects.jsonl");
 
 fn read(journal: &str) -> Vec<Event> {
     journal.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -27,7 +29,7 @@ fn fold(journal: &[Event]) -> ThreadState {
 #[test]
 fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
     assert_eq!(JOURNAL_VERSION, 1, "a new version needs a golden journal of its own beside this one");
-    for journal in [VERSION_1, RELATIONS] {
+    for journal in [VERSION_1, RELATIONS, DIALECTS] {
         for (line, event) in journal.lines().zip(read(journal)) {
             assert_eq!(serde_json::to_string(&event).expect(line), line);
         }
@@ -38,8 +40,9 @@ fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
 fn the_golden_journals_have_every_kind_of_event() {
     let first: BTreeSet<usize> = events().iter().map(kind).collect();
     assert_eq!(first, (0..25).collect(), "what was written once is not changed");
-    let all: BTreeSet<usize> = first.into_iter().chain(read(RELATIONS).iter().map(kind)).collect();
-    assert_eq!(all, (0..31).collect(), "add a line to the later golden journal, or take the kind back");
+    let later = read(RELATIONS).into_iter().chain(read(DIALECTS));
+    let all: BTreeSet<usize> = first.into_iter().chain(later.map(|event| kind(&event))).collect();
+    assert_eq!(all, (0..40).collect(), "add a line to the later golden journal, or take the kind back");
 }
 
 /// Data that names the call which an ending answers is older than the rule that only the asker knows it.
@@ -151,4 +154,25 @@ fn a_fold_of_any_beginning_of_the_golden_journal_does_not_fail() {
             assert_eq!(fold(&journal[..length]).seq, length as u64);
         }
     }
+}
+
+#[test]
+fn what_the_dialects_write_stays_readable() {
+    let journal: Vec<Event> = DIALECTS.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    for (line, event) in DIALECTS.lines().zip(&journal) {
+        assert_eq!(serde_json::to_string(event).expect(line), line);
+    }
+    let kinds: BTreeSet<usize> = journal.iter().map(kind).collect();
+    assert!((30..=38).all(|new| kinds.contains(&new)), "{kinds:?}");
+    let state = fold(&journal);
+    let session = state.session.as_ref().expect("it goes on");
+    assert_eq!((session.interrupted, session.deadline), (false, Timestamp(1_700_007_200_000_000)));
+    assert_eq!((session.open, session.unstarted, session.waiting), (3, 2, 1));
+    let task = &state.tasks[0];
+    let assignment = task.assignment.as_ref().expect("it is somebody's");
+    assert_eq!(
+        (task.id.as_str(), assignment.status, assignment.response.as_deref()),
+        ("item-1", RunStatus::Done, Some("seen"))
+    );
+    assert!(state.delegated.values().all(|run| run.status.is_terminal()), "{:?}", state.delegated);
 }

@@ -93,7 +93,11 @@ fn play(team: &str, moves: Vec<Move>, mut outside: Outside) -> Result<(), Broken
 /// What can be made again: at-most-once tools are left out, for a crash is what they are told of.
 fn repeatable_call() -> impl Strategy<Value = (String, String)> {
     let tools = prop::sample::select(vec!["look", "find", "put", "finish", "give_up", "report", "hand_over", "fetch"]);
-    prop_oneof![tools.prop_map(|name| (name.to_owned(), "{}".to_owned())), moves::child_call()]
+    prop_oneof![
+        tools.prop_map(|name| (name.to_owned(), "{}".to_owned())),
+        moves::child_call(),
+        moves::agentscope_call()
+    ]
 }
 
 /// The journal of a thread that is asked twice, with crashes before the inputs that `crashes` says.

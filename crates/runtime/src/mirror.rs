@@ -2,11 +2,13 @@
 //! after a crash. The store is the truth; a file that cannot be written is told of in the log and costs nobody a run.
 //!
 //! Of each dex run: `runs/<run>/request.json`, which never changes, `status.json`, which is replaced whole, and
-//! `events.jsonl`, which grows. Of each assignment: `assignments/<id>.json`.
+//! `events.jsonl`, which grows. Of each assignment: `assignments/<id>.json`. Of the tasks of each thread, where that is wanted:
+//! `agents/<agent>/tasks/<session>.json` in the project.
 
 mod assignment;
 mod folder;
 mod run;
+mod task;
 
 pub(crate) use folder::Folder;
 
@@ -15,18 +17,23 @@ use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{Decision, ThreadState};
 use entourage_model::{Dialect, Event, RunId, RunStatus, TaskItem, Write};
 use entourage_store::{Page, RunFilter};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use task::TaskList;
 
 /// Runs that are looked at together when a process starts.
 const PAGE: usize = 200;
+/// What the ids of AgentScope's runs begin with.
+const TASK: &str = "task_";
 
 #[derive(Debug)]
 pub(crate) struct Mirror {
     /// Nothing is shown without one.
     folder: Option<Folder>,
+    /// The project, where tasks are shown in it.
+    tasks: Option<Folder>,
     /// How far the files of runs at work have come. An entry goes with the end of its run.
     runs: Mutex<HashMap<RunId, Arc<tokio::sync::Mutex<Shown>>>>,
 }
@@ -44,17 +51,20 @@ struct Shown {
 pub(crate) struct Touched {
     runs: Vec<RunId>,
     items: Vec<TaskItem>,
+    tasks: Option<TaskList>,
 }
 
 impl Mirror {
-    pub(crate) fn new(data: Option<PathBuf>) -> Self {
-        Self { folder: data.map(Folder::new), runs: Mutex::default() }
+    pub(crate) fn new(data: Option<PathBuf>, tasks: Option<PathBuf>) -> Self {
+        Self { folder: data.map(Folder::new), tasks: tasks.map(Folder::new), runs: Mutex::default() }
     }
 
     /// What of this decision is to be shown once it is durable.
     pub(crate) fn touched(&self, state: &ThreadState, decision: &Decision) -> Touched {
+        let is_told = self.tasks.is_some() && decision.events.iter().any(task::is_told);
+        let tasks = if is_told { TaskList::of(state) } else { None };
         if self.folder.is_none() {
-            return Touched::default();
+            return Touched { tasks, ..Touched::default() };
         }
         let mut runs: Vec<RunId> = decision.writes.iter().filter_map(run_of).filter(dex::is_dex).collect();
         if state.started.dialect == Some(Dialect::Dex) && !decision.events.is_empty() {
@@ -63,7 +73,7 @@ impl Mirror {
         }
         runs.sort();
         runs.dedup();
-        Touched { runs, items: decision.events.iter().filter_map(item_of).collect() }
+        Touched { runs, items: decision.events.iter().filter_map(item_of).collect(), tasks }
     }
 
     fn entry(&self, run: &RunId) -> Arc<tokio::sync::Mutex<Shown>> {
@@ -82,7 +92,7 @@ impl Mirror {
 
 impl Touched {
     pub(crate) fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.items.is_empty()
+        self.runs.is_empty() && self.items.is_empty() && self.tasks.is_none()
     }
 }
 
@@ -93,6 +103,37 @@ impl Inner {
             self.show_run(run).await;
         }
         self.show_assignments(touched.items).await;
+        if let Some(list) = touched.tasks {
+            self.show_tasks(list).await;
+        }
+    }
+
+    async fn show_tasks(&self, list: TaskList) {
+        let Some(folder) = self.mirror.tasks.clone() else { return };
+        if let Err(error) = task::write(self, folder, list).await {
+            tracing::warn!(%error, "the file of a thread's tasks could not be written");
+        }
+    }
+
+    /// The same for every thread that has tasks.
+    async fn mend_tasks(&self) -> Result<(), RuntimeError> {
+        let mut after = None;
+        let mut parents = BTreeSet::new();
+        while self.mirror.tasks.is_some() && !self.stopping.is_cancelled() {
+            let page = self.store.runs(&RunFilter::default(), Page { after, limit: PAGE }).await?;
+            let tasks = page.iter().filter(|row| row.id.as_str().starts_with(TASK));
+            parents.extend(tasks.filter_map(|row| row.parent));
+            after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id.clone());
+            if after.is_none() {
+                break;
+            }
+        }
+        for parent in parents {
+            if let Some(list) = self.fold(parent).await?.as_ref().and_then(TaskList::of) {
+                self.show_tasks(list).await;
+            }
+        }
+        Ok(())
     }
 
     /// Brings the files of a run up to what the store says.
@@ -120,6 +161,7 @@ impl Inner {
 
     /// Makes good what a process that died could not write any more.
     pub(crate) async fn mend_mirror(&self) -> Result<(), RuntimeError> {
+        self.mend_tasks().await?;
         let Some(folder) = self.mirror.folder.clone() else { return Ok(()) };
         let mut after = None;
         loop {

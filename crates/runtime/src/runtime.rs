@@ -84,6 +84,8 @@ pub struct Parts {
     pub slots: usize,
     /// Where runs and assignments are shown as files; nowhere without one.
     pub data: Option<PathBuf>,
+    /// The project, where AgentScope's tasks are to be shown in it as files.
+    pub task_files: Option<PathBuf>,
 }
 
 /// A handle to the runtime of this process. Clones share it; `shutdown` ends it.
@@ -146,7 +148,7 @@ impl Runtime {
             slots: parts.slots.max(1),
             cache: StateCache::default(),
             hub: Hub::default(),
-            mirror: Mirror::new(parts.data),
+            mirror: Mirror::new(parts.data, parts.task_files),
             roster: Roster::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on should stop")]
 
+#[path = "runtime/agentscope.rs"]
+mod agentscope;
 #[path = "runtime/children.rs"]
 mod children;
 #[path = "runtime/crashes.rs"]

@@ -1,6 +1,6 @@
 //! What happened, as streams show it. Only what is in the journal may go in, so that a replay gives the same bytes.
 
-use entourage_model::Event;
+use entourage_model::{ChildLink, Event, VariablesRequest};
 use entourage_runtime::StoredEvent;
 use serde_json::{Value, json};
 
@@ -35,26 +35,14 @@ fn told(event: &Event) -> Value {
             json!({ "type": "message" })
         }
         Event::CallStarted { call } => json!({ "type": "call_started", "call_id": call }),
-        Event::ChildStarted(link) => json!({
-            "type": "child_started",
-            "child": link.thread,
-            "run_id": link.run,
-            "agent": link.agent,
-            "name": link.given_name,
-        }),
+        Event::ChildStarted(link) => child_started(link),
         Event::ChildAsked { child, run, .. } => json!({ "type": "child_asked", "child": child, "run_id": run }),
         Event::ChildReleased { child, run } => json!({ "type": "child_released", "child": child, "run_id": run }),
         Event::ChildAwaited { child, run, .. } => json!({ "type": "child_awaited", "child": child, "run_id": run }),
         Event::RunDismissed { child, run } => json!({ "type": "run_dismissed", "child": child, "run_id": run }),
         Event::RunRead { run } => json!({ "type": "run_read", "run_id": run }),
         Event::HandedOff { agent } => json!({ "type": "handed_off", "agent": agent }),
-        Event::VariablesRequested(request) => json!({
-            "type": "variables_requested",
-            "request_id": request.id,
-            "agent": request.entry.name(),
-            "required": request.required,
-            "missing": request.missing,
-        }),
+        Event::VariablesRequested(request) => variables_requested(request),
         Event::RequestClosed { request, child } => {
             json!({ "type": "request_closed", "request_id": request, "child": child })
         }
@@ -62,12 +50,8 @@ fn told(event: &Event) -> Value {
             json!({ "type": "child_ended", "child": child, "run_id": run, "outcome": outcome })
         }
         Event::ChildCancelled { child } => json!({ "type": "child_cancelled", "child": child }),
-        Event::CallJoined { call, children } => {
-            json!({ "type": "call_joined", "call": call, "children": children })
-        }
-        Event::ChildInterrupted { child, run } => {
-            json!({ "type": "child_interrupted", "child": child, "run_id": run })
-        }
+        Event::CallJoined { call, children } => json!({ "type": "call_joined", "call_id": call, "children": children }),
+        Event::ChildInterrupted { child, run } => json!({ "type": "child_interrupted", "child": child, "run_id": run }),
         Event::ChildResumed { child, run, .. } => json!({ "type": "child_resumed", "child": child, "run_id": run }),
         Event::ChildTerminated { child } => json!({ "type": "child_terminated", "child": child }),
         Event::ChildReported { child, status } => {
@@ -100,6 +84,26 @@ fn told(event: &Event) -> Value {
         }
         Event::Emitted { name, data } => json!({ "type": "emitted", "name": name, "data": data }),
     }
+}
+
+fn child_started(link: &ChildLink) -> Value {
+    json!({
+        "type": "child_started",
+        "child": link.thread,
+        "run_id": link.run,
+        "agent": link.agent,
+        "name": link.given_name,
+    })
+}
+
+fn variables_requested(request: &VariablesRequest) -> Value {
+    json!({
+        "type": "variables_requested",
+        "request_id": request.id,
+        "agent": request.entry.name(),
+        "required": request.required,
+        "missing": request.missing,
+    })
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
         data: None,
+        task_files: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

@@ -69,6 +69,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 10_000,
         data: None,
+        task_files: None,
     };
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);

@@ -78,6 +78,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     };
     let runtime = errand.bench.runtime.clone();
     let created = runtime.create(root).await.map_err(|error| errand.bench.refused(&error))?;
+    // Whoever waits for a child only for a time has to be woken.
+    runtime.resume(Some(created.thread));
     let work = async {
         if let Some(run) = &created.run {
             runtime.wait_for_run(run, PATIENCE).await?;

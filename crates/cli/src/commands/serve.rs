@@ -103,6 +103,7 @@ fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSet
         variables: invocation.settings.variables.clone(),
         remotes: declarations::remotes(invocation),
         reach: workbench::reach(invocation),
+        task_files: invocation.settings.task_files,
     }
 }
 

@@ -5,6 +5,7 @@
 mod project;
 mod terminal;
 
+mod agentscope;
 mod bundles;
 mod declarations;
 mod demo;

@@ -46,13 +46,15 @@ pub(super) fn dismiss(state: &mut ThreadState, run: &RunId) {
     });
 }
 
-/// The ending of a run that a call waits for is given to that call.
+/// The ending of a run that a call waits for is given to that call; one that is no news is given to nobody.
 pub(super) fn end(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome: Outcome) {
-    let mut runs = state.children.get(&child).into_iter().flat_map(|known| &known.runs);
+    let known = state.children.get(&child);
+    let mut runs = known.into_iter().flat_map(|known| &known.runs);
     let is_waited_for = runs.any(|(known, wait)| known == run && wait.call().is_some());
+    let is_muted = known.is_some_and(|known| known.muted);
     change(state, run, |delegated| {
         delegated.status = outcome.run_status();
-        delegated.read |= is_waited_for || delegated.dismissed;
+        delegated.read |= is_waited_for || is_muted || delegated.dismissed;
     });
 }
 

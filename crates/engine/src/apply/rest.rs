@@ -1,6 +1,7 @@
 //! Children that come to rest: they end a run, or stop in the middle of it.
 
-use super::{set_call, set_wait, wait_for};
+use super::child::set_wait;
+use super::{set_call, wait_for};
 use crate::state::{CallState, ThreadState};
 use entourage_model::{CallId, Dialect, RunId, RunStatus, ThreadId, Wait};
 

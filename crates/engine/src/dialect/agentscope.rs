@@ -11,7 +11,7 @@ pub(crate) use tool::tools;
 
 use super::{Dowry, Look, Note, Order, Patience, Refusal, Wish};
 use crate::offer::{World, toolkit};
-use crate::state::{Child, ThreadState};
+use crate::state::{Child, Delegated, ThreadState};
 use answer::{agent_id, agent_key, task};
 use entourage_model::{
     Agent, ChildEntry, Communication, Dialect, Kind, Name, Prompt, Resumable, RunId, RunStatus, Side, ToolCall,
@@ -39,13 +39,13 @@ const DEX: &str = "dex";
 const STANDARD: &str = "standard-agents";
 
 /// The agents that a thread may start, by the ids that its model knows.
-pub(crate) fn cast<'a>(world: &World<'a>, state: &ThreadState) -> Vec<(&'a str, &'a Arc<Agent>)> {
+pub(crate) fn cast<'a>(world: &World<'a>) -> Vec<(&'a str, &'a Arc<Agent>)> {
     let starts = |agent: &Agent| match agent.source.format.as_str() {
         DEX => false,
         STANDARD => agent.expose_as_tool && agent.kind == Kind::DualAi,
         _ => !agent.unlisted,
     };
-    let agents = world.team.agents.iter().filter(|(name, agent)| starts(agent) && **name != state.agent);
+    let agents = world.team.agents.iter().filter(|(_, agent)| starts(agent));
     let mut cast: Vec<_> = agents.map(|(name, agent)| (id(name), agent)).collect();
     // Where an agent of another format has the plain name, the dialect sees its own.
     cast.sort_by_key(|(id, agent)| (*id, agent.source.format != FORMAT));
@@ -54,8 +54,13 @@ pub(crate) fn cast<'a>(world: &World<'a>, state: &ThreadState) -> Vec<(&'a str, 
 }
 
 /// The id that an agent has in this dialect, whatever the team had to call it.
-fn id(name: &Name) -> &str {
+pub fn id(name: &Name) -> &str {
     name.as_str().split_once('/').map_or(name.as_str(), |(_, id)| id)
+}
+
+/// The tasks of a thread, oldest first: runs in the background, from the start or since a call gave up waiting.
+pub fn tasks_of(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated)> {
+    state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope && known.background)
 }
 
 /// Whether the thread lies too deep to have children.
@@ -84,13 +89,13 @@ pub(crate) fn interpret<'a>(
 }
 
 /// The folders that define the agents which these calls start.
-pub(crate) fn definition_folders(world: &World<'_>, state: &ThreadState, calls: &[ToolCall]) -> Vec<String> {
+pub(crate) fn definition_folders(world: &World<'_>, calls: &[ToolCall]) -> Vec<String> {
     let spawns = calls.iter().filter(|call| call.name.as_str() == SPAWN);
     let ids: Vec<String> = spawns.filter_map(|call| Arguments::parse(&call.arguments).ok()?.text("agent_id")).collect();
     if ids.is_empty() {
         return Vec::new();
     }
-    let named = cast(world, state).into_iter().filter(|(id, _)| ids.iter().any(|wanted| wanted == id));
+    let named = cast(world).into_iter().filter(|(id, _)| ids.iter().any(|wanted| wanted == id));
     named.filter_map(|(_, agent)| agent.workspace.as_ref()?.path.clone()).collect()
 }
 
@@ -105,17 +110,19 @@ impl Scene<'_> {
     fn spawn<'a>(&self, given: &Arguments) -> Result<Wish<'a>, Refusal> {
         if is_too_deep(self.world, self.state) {
             let max = self.world.limits.depth;
-            return Err(error(format!("the spawn depth is exceeded (max={max}); do this work yourself")));
+            return Err(error(format_args!("the spawn depth is exceeded (max={max}); do this work yourself")));
         }
         let wanted = given.needed("agent_id")?;
-        let cast = cast(self.world, self.state);
+        let cast = cast(self.world);
         let Some((id, agent)) = cast.iter().find(|(id, _)| *id == wanted) else {
             let known: Vec<_> = cast.iter().map(|(id, _)| *id).collect();
-            return Err(error(format!("unknown agent_id `{wanted}`; available: {}", known.join(", "))));
+            return Err(error(format_args!("unknown agent_id `{wanted}`; available: {}", known.join(", "))));
         };
         let label = given.text("label");
         if let Some(label) = label.as_deref().filter(|label| self.labelled(label).is_some()) {
-            return Err(error(format!("the label `{label}` is already in use; choose another one, or use {SEND}")));
+            return Err(error(format_args!(
+                "the label `{label}` is already in use; choose another one, or use {SEND}"
+            )));
         }
         let message = given.text("task");
         let patience = if message.is_some() { given.patience()? } else { Patience::Unasked };
@@ -159,20 +166,21 @@ impl Scene<'_> {
 
     fn send<'a>(&self, given: &Arguments) -> Result<Wish<'a>, Refusal> {
         let child = match (given.text("agent_key"), given.text("label")) {
-            (Some(_), Some(_)) => return Err(error("give either agent_key or label, not both".to_owned())),
-            (None, None) => return Err(error("agent_key or label is needed".to_owned())),
+            (Some(_), Some(_)) => return Err(error("give either agent_key or label, not both")),
+            (None, None) => return Err(error("agent_key or label is needed")),
             (Some(key), None) => {
                 let found = self.children().find(|child| agent_key(&child.link) == key);
-                found.ok_or_else(|| error(format!("unknown agent_key `{key}`; {LIST} shows the active ones")))?
+                found.ok_or_else(|| error(format_args!("unknown agent_key `{key}`; {LIST} shows the active ones")))?
             }
             (None, Some(label)) => {
                 let found = self.labelled(&label);
-                found.ok_or_else(|| error(format!("unknown label `{label}`; {LIST} shows the active subagents")))?
+                found
+                    .ok_or_else(|| error(format_args!("unknown label `{label}`; {LIST} shows the active subagents")))?
             }
         };
         let message = given.needed("message")?;
         if child.terminated {
-            return Err(error(format!("the subagent `{}` was terminated", agent_key(&child.link))));
+            return Err(error(format_args!("the subagent `{}` was terminated", agent_key(&child.link))));
         }
         let (child, attachments) = (child.link.thread, Vec::new());
         Ok(Wish::Send(Note { child, message, attachments, patience: given.patience()? }))
@@ -208,7 +216,11 @@ impl Scene<'_> {
         let block = given.flag("block")?.unwrap_or(true);
         let millis = given.number("timeout")?.map_or(MILLIS, |millis| u64::try_from(millis).unwrap_or(0));
         let from = given.number("offset")?.map_or(0, |from| usize::try_from(from).unwrap_or(0));
-        let Some(delegated) = self.state.delegated.get(&run).filter(|_| self.is_live(&run)) else {
+        let known = self.state.delegated.get(&run);
+        if known.is_some_and(|known| known.dialect != Dialect::AgentScope) {
+            return Err(error(format_args!("unknown task_id `{run}`; {TASKS} shows all of them")));
+        }
+        let Some(delegated) = known.filter(|_| self.is_live(&run)) else {
             return Ok(Wish::Look(Look::Output { run, from }));
         };
         if block {
@@ -228,7 +240,7 @@ impl Scene<'_> {
         let run = RunId::from(given.needed("task_id")?);
         let Some(delegated) = self.state.delegated.get(&run).filter(|known| known.dialect == Dialect::AgentScope)
         else {
-            return Err(error(format!("unknown task_id `{run}`; {TASKS} shows all of them")));
+            return Err(error(format_args!("unknown task_id `{run}`; {TASKS} shows all of them")));
         };
         if delegated.status.is_terminal() {
             return Ok(Wish::Answer(task::cannot_cancel(&run, delegated.status)));
@@ -246,7 +258,7 @@ impl Scene<'_> {
 }
 
 /// A refusal as this dialect says it.
-fn error(text: String) -> Refusal {
+fn error(text: impl std::fmt::Display) -> Refusal {
     Refusal::Plain(format!("Error: {text}"))
 }
 
@@ -257,8 +269,8 @@ impl Arguments {
     fn parse(text: &str) -> Result<Self, Refusal> {
         match serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }) {
             Ok(Value::Object(given)) => Ok(Self(given)),
-            Ok(_) => Err(error("the arguments must be a JSON object".to_owned())),
-            Err(fault) => Err(error(format!("the arguments are not valid JSON: {fault}"))),
+            Ok(_) => Err(error("the arguments must be a JSON object")),
+            Err(fault) => Err(error(format_args!("the arguments are not valid JSON: {fault}"))),
         }
     }
 
@@ -269,7 +281,7 @@ impl Arguments {
     }
 
     fn needed(&self, name: &str) -> Result<String, Refusal> {
-        self.text(name).ok_or_else(|| error(format!("{name} is needed and must be a text that is not blank")))
+        self.text(name).ok_or_else(|| error(format_args!("{name} is needed and must be a text that is not blank")))
     }
 
     /// Models now and then write numbers as texts.
@@ -281,7 +293,7 @@ impl Arguments {
         };
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => read(value).map(Some).ok_or_else(|| error(format!("{name} must be a whole number"))),
+            Some(value) => read(value).map(Some).ok_or_else(|| error(format_args!("{name} must be a whole number"))),
         }
     }
 
@@ -291,7 +303,7 @@ impl Arguments {
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
-            Some(_) => Err(error(format!("{name} must be true or false"))),
+            Some(_) => Err(error(format_args!("{name} must be true or false"))),
         }
     }
 

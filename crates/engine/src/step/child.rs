@@ -313,7 +313,12 @@ impl Desk<'_> {
                     self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
                 }
             }
-            None if muted || back.quiet => self.out.writes.push(delivered),
+            None if muted || back.quiet => {
+                self.out.writes.push(delivered);
+                if self.state.delegated.get(&back.run).is_some_and(|delegated| !delegated.read) {
+                    self.emit(Event::RunRead { run: back.run.clone() });
+                }
+            }
             None if speaks => self.queue_news(&link, back),
             None => {}
         }

@@ -2,7 +2,9 @@
 
 use super::Desk;
 use crate::dialect::dex::{self, Deed};
-use entourage_model::{Event, Item, Message, Outcome, Posted, Role, RunId, RunStatus, ThreadId, ToolCall, Wait, Write};
+use entourage_model::{
+    Dialect, Event, Item, Message, Outcome, Posted, Role, RunId, RunStatus, ThreadId, ToolCall, Wait, Write,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +58,8 @@ impl Desk<'_> {
     /// A child has stopped in the middle of a run. One that was told before is a no-op.
     pub(super) fn child_interrupted(&mut self, child: ThreadId, run: &RunId) {
         let Some(known) = self.state.children.get(&child).filter(|known| !known.interrupted) else { return };
-        if !known.runs.iter().any(|(current, _)| current == run) {
+        // Nobody interrupts a child of another dialect.
+        if known.link.dialect != Dialect::Dex || known.runs.iter().all(|(current, _)| current != run) {
             return;
         }
         let already = self.due();
@@ -120,6 +123,6 @@ impl Desk<'_> {
 
     /// Whether this thread works on a run of the dex dialect.
     pub(super) fn is_worker(&self) -> bool {
-        self.state.started.dialect == Some(entourage_model::Dialect::Dex)
+        self.state.started.dialect == Some(Dialect::Dex)
     }
 }

@@ -28,13 +28,14 @@ impl Desk<'_> {
 
     pub(super) fn told<'t>(&self, call: &'t ToolCall, link: &'t ChildLink, run: Option<&'t RunId>) -> Told<'t> {
         let asked = run.and_then(|run| self.state.delegated.get(run));
-        Told { call, link, run, at: asked.map_or(link.at, |delegated| delegated.at) }
+        let is_remote = self.world.team.agent(&link.agent).is_some_and(|agent| agent.remote.is_some());
+        Told { call, link, run, at: asked.map_or(link.at, |delegated| delegated.at), is_remote }
     }
 
     fn tell_released(&mut self, call: &ToolCall, run: &RunId) {
         let child = self.state.delegated.get(run).map(|delegated| delegated.child);
         let Some(link) = child.and_then(|child| self.state.children.get(&child)).map(|child| child.link.clone()) else {
-            return;
+            return self.end_call(call, Outcome::Failed, format!("There is no run `{run}` to wait for."));
         };
         let text = self.told(call, &link, Some(run)).released();
         self.end_call(call, Outcome::Done, text);

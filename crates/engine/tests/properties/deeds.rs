@@ -15,7 +15,9 @@ use std::sync::Arc;
 /// Numbers choose among what there is; where there is nothing, it is nonsense.
 #[derive(Clone, Debug)]
 pub(crate) enum Deed {
-    SetValue { forget: bool },
+    SetValue {
+        forget: bool,
+    },
     SetVariable,
     Inject(Role),
     Replace(usize),
@@ -29,6 +31,8 @@ pub(crate) enum Deed {
     Emit,
     Stop(Outcome),
     Terminate(Whom),
+    /// Of a run that has ended.
+    Read(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Emit),
         1 => outcome.prop_map(Deed::Stop),
         1 => whom().prop_map(Deed::Terminate),
+        2 => (0..9usize).prop_map(Deed::Read),
     ]
 }
 
@@ -101,6 +106,14 @@ impl Deed {
                 Act::StopSession(Box::new(StopSession { ending: ending(*outcome), status: None, quiet: false }))
             }
             Self::Terminate(whom) => Act::Terminate { thread: whom.thread(actor) },
+            Self::Read(nth) => {
+                let running: Vec<_> = crate::moves::runs(actor).into_iter().map(|(_, run)| run).collect();
+                let ended = actor.state.delegated.keys().filter(|run| !running.contains(run));
+                match nth_of(ended.cloned(), *nth) {
+                    Some(run) => Act::ReadRun { run },
+                    None => Act::Emit { name: "nothing".to_owned(), data: json!(0) },
+                }
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use entourage_model::{
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One thing that happens. Numbers choose among what there is; where there is nothing, it is nonsense.
@@ -48,6 +49,9 @@ pub(crate) enum Written {
     /// A letter that came before comes again.
     Again(usize),
     Cancel(usize),
+    Interrupt(usize),
+    Resume(usize),
+    ChildIsInterrupted(usize),
     Stop,
     Terminate,
 }
@@ -62,17 +66,21 @@ pub(crate) enum Asker {
 pub(crate) fn team() -> impl Strategy<Value = String> {
     let flags = prop::collection::vec(any::<bool>(), 8);
     let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&", "keen*"], 0..6);
+    let dialects = prop::sample::select(vec!["", "dialects=dex", "dialects=agentscope", "dialects=dex,agentscope"]);
     let thread =
         prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
     let limits = (1..4u32, 0..5u32, 0..6u32, 0..9u32, 1..6u32);
-    (flags, children, thread, limits).prop_map(|(flags, children, thread, (depth, live, left, steps, turns))| {
+    (flags, children, thread, limits, dialects).prop_map(|(flags, children, thread, limits, dialects)| {
+        let (depth, live, left, steps, turns) = limits;
         let word = |nth: usize, word: &'static str| if flags[nth] { word } else { "" };
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
-            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {} {} {}
+            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {} {} {} {}
              clerk tools=look children=writer,scout& immediate=scout handoffs=boss
              keen dual needs=TOKEN
+             scribe format=dex
+             kid format=agentscope
              tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
@@ -83,6 +91,7 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
             word(5, "immediate=writer,scout,mate,keen"),
             word(6, "handoffs=clerk:answer files=writer:f,clerk:f"),
             word(7, "optional=writer:A,helper:A,clerk:A"),
+            dialects,
         )
     })
 }
@@ -117,6 +126,9 @@ fn written() -> impl Strategy<Value = Written> {
             .prop_map(|(nth, name)| Written::Variables(nth, name)),
         1 => (0..9usize).prop_map(Written::Again),
         2 => (0..9usize).prop_map(Written::Cancel),
+        1 => (0..9usize).prop_map(Written::Interrupt),
+        1 => (0..9usize).prop_map(Written::Resume),
+        1 => (0..9usize).prop_map(Written::ChildIsInterrupted),
         1 => Just(Written::Stop),
         1 => prop::bool::weighted(0.2).prop_map(|end| if end { Written::Terminate } else { Written::Stop }),
     ]
@@ -152,7 +164,12 @@ fn call() -> impl Strategy<Value = (String, String)> {
         vec!["look", "find", "put", "pay", "note", "finish", "give_up", "report", "hand_over", "fetch", "clerk"];
     let arguments = vec!["{}", "{\"summary\":\"s\",\"answer\":\"7\"}", "{\"summary\":7,\"f\":\"/f\"}", "not JSON"];
     let tool = (prop::sample::select(tools), prop::sample::select(arguments));
-    prop_oneof![tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())), child_call()]
+    prop_oneof![
+        tool.prop_map(|(name, arguments)| (name.to_owned(), arguments.to_owned())),
+        child_call(),
+        dex_call(),
+        agentscope_call()
+    ]
 }
 
 const REFERENCES: usize = 4;
@@ -169,12 +186,56 @@ pub(crate) fn child_call() -> impl Strategy<Value = (String, String)> {
     prop_oneof![direct, create, send].prop_map(|(name, arguments)| (name.to_owned(), arguments))
 }
 
-/// The answer with references of real children where it has `@N`.
+/// A call of the dex dialect. `#N` stands for the Nth run that the thread asked for.
+fn dex_call() -> impl Strategy<Value = (String, String)> {
+    let run = any::<bool>().prop_map(|background| {
+        (
+            "subagent",
+            format!("{{\"action\":\"run\",\"profile\":\"scribe\",\"task\":\"go\",\"background\":{background}}}"),
+        )
+    });
+    let actions = prop::sample::select(vec!["status", "interrupt", "interrupt", "resume", "resume"]);
+    let act = (actions, 0..REFERENCES, any::<bool>()).prop_map(|(action, nth, background)| {
+        let text = format!("{{\"action\":\"{action}\",\"runId\":\"#{nth}\",\"background\":{background}}}");
+        ("subagent", text)
+    });
+    let tasks = prop::sample::select(vec![
+        ("subagent_assign_task", "{\"profile\":\"scribe\",\"tasks\":[\"a\",\"b\"],\"start\":true}"),
+        ("task_create", "{\"title\":\"t\"}"),
+        ("task_delegate", "{\"taskId\":\"item-1\",\"profile\":\"scribe\"}"),
+        ("task_start", "{\"taskId\":\"item-2\"}"),
+        ("task_join", "{}"),
+    ]);
+    let tasks = tasks.prop_map(|(name, arguments)| (name, arguments.to_owned()));
+    prop_oneof![run, act, tasks].prop_map(|(name, arguments)| (name.to_owned(), arguments))
+}
+
+/// A call of the agentscope dialect. `#N` stands for the Nth run that the thread asked for.
+pub(crate) fn agentscope_call() -> impl Strategy<Value = (String, String)> {
+    let seconds = prop::sample::select(vec![0, 1, 60]);
+    let spawn = (seconds.clone(), any::<bool>()).prop_map(|(seconds, labelled)| {
+        let label = if labelled { ",\"label\":\"one\"" } else { "" };
+        ("agent_spawn", format!("{{\"agent_id\":\"kid\",\"task\":\"go\",\"timeout_seconds\":{seconds}{label}}}"))
+    });
+    let send = seconds.prop_map(|seconds| {
+        ("agent_send", format!("{{\"label\":\"one\",\"message\":\"more\",\"timeout_seconds\":{seconds}}}"))
+    });
+    let tasks = (prop::sample::select(vec!["task_output", "task_cancel"]), 0..REFERENCES, any::<bool>());
+    let tasks = tasks.prop_map(|(tool, nth, block)| (tool, format!("{{\"task_id\":\"#{nth}\",\"block\":{block}}}")));
+    let rest = prop::sample::select(vec!["agent_list", "task_list"]).prop_map(|tool| (tool, "{}".to_owned()));
+    prop_oneof![3 => spawn, 1 => send, 3 => tasks, 1 => rest].prop_map(|(name, arguments)| (name.to_owned(), arguments))
+}
+
+/// The answer with references of real children where it has `@N`, and of real runs where it has `#N`.
 pub(crate) fn with_references(mut answer: ModelAnswer, actor: &Actor) -> ModelAnswer {
     for call in &mut answer.calls {
         for nth in 0..REFERENCES {
             let Some(child) = nth_of(actor.state.children.keys(), nth) else { continue };
             call.arguments = call.arguments.replace(&format!("@{nth}\""), &format!("{child}\""));
+        }
+        for nth in 0..REFERENCES {
+            let Some(run) = nth_of(actor.state.delegated.keys(), nth) else { continue };
+            call.arguments = call.arguments.replace(&format!("#{nth}\""), &format!("{run}\""));
         }
     }
     answer
@@ -231,6 +292,15 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
         }
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
         Written::Cancel(nth) => Item::Cancel { run: ledger.own_run(*nth) },
+        Written::Interrupt(nth) => Item::Interrupt { run: ledger.own_run(*nth) },
+        Written::Resume(nth) => {
+            let said = (*nth > 4).then(|| Arc::new(message("go on")));
+            Item::Resume { run: ledger.own_run(*nth), message: said }
+        }
+        Written::ChildIsInterrupted(nth) => {
+            let (child, run) = nth_of(runs(actor), *nth).unwrap_or((stranger, RunId::from("unknown")));
+            Item::ChildInterrupted { child, run }
+        }
         Written::Stop => Item::Stop,
         Written::Terminate => Item::Terminate,
     }

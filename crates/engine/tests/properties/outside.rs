@@ -31,6 +31,11 @@ impl Outside {
         if actor.state.session.is_none() && !actor.mail.is_empty() {
             return Some(Input::Mail);
         }
+        let halted = actor.state.session.as_ref().filter(|session| session.interrupted);
+        if let Some(ask) = halted.and_then(|session| session.asks.first()).cloned() {
+            actor.post(Item::Resume { run: ask.run, message: None });
+            return Some(Input::Mail);
+        }
         let (child, run) = runs(actor).into_iter().next()?;
         actor.post(Item::ChildEnded { child, run, ending: ending(Outcome::Done), quiet: false });
         Some(Input::Mail)

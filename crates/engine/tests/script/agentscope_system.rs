@@ -62,7 +62,7 @@ fn a_subagent_is_told_that_it_is_one_behind_its_own_words() {
     let team = "kid format=agentscope dialects=agentscope\nmate format=agentscope\nthread kid child resumable dialect=agentscope";
     let text = system(team, "+ born r1->p work ...\n< crash ...");
     assert!(!text.contains("You cannot start subagents"), "{text}");
-    assert!(text.contains("- `mate`: Good at mate."), "{text}");
+    assert!(text.contains("- `kid`: Good at kid.\n- `mate`: Good at mate."), "{text}");
 }
 
 #[test]

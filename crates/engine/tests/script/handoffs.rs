@@ -572,3 +572,20 @@ fn the_new_agents_variables_are_those_that_count() {
         "#,
     );
 }
+
+#[test]
+fn the_agent_that_takes_over_has_its_own_steps() {
+    check(
+        "boss steps=1 handoffs=clerk
+         clerk steps=1",
+        r#"
+        < ask r1 hi ...
+        < model | k1=clerk
+        ! Answered a "" k1
+        ! CallEnded k1 clerk done "Handoff complete"
+        ! HandedOff clerk
+        > SetAgent t0 clerk
+        > CallModel clerk a 1
+        "#,
+    );
+}

@@ -63,8 +63,8 @@ fn bounded_result(record: &Record, bytes_max: usize) -> (Value, Option<usize>) {
     if bytes <= bytes_max {
         return (result, None);
     }
-    let cut = bound::cut(&mut result, bytes_max / RESULT_TEXT_PART, RESULT_ENTRIES_MAX);
-    (result, cut.then_some(bytes))
+    let cuts = bound::cut(&mut result, bytes_max / RESULT_TEXT_PART, RESULT_ENTRIES_MAX);
+    (result, (cuts > 0).then_some(bytes))
 }
 
 /// A piece of the result's JSON text.
@@ -91,7 +91,7 @@ struct Events {
 fn events(record: &Record, after: Option<u64>) -> Events {
     let number = |event: &Value| event["seq"].as_u64().unwrap_or_default();
     let mut all: Vec<Value> = record.events().filter(|event| after.is_none_or(|after| number(event) > after)).collect();
-    let is_cut = all.iter_mut().fold(false, |any, event| bound::cut(event, EVENT_TEXT_BYTES_MAX, usize::MAX) || any);
+    let cuts: usize = all.iter_mut().map(|event| bound::cut(event, EVENT_TEXT_BYTES_MAX, usize::MAX)).sum();
     let total = all.len();
     if after.is_none() {
         all.reverse();
@@ -109,5 +109,5 @@ fn events(record: &Record, after: Option<u64>) -> Events {
     }
     let left = total - all.len();
     let (before, behind) = if after.is_none() { (left, 0) } else { (0, left) };
-    Events { before, behind, is_cut, last: all.last().map(number).unwrap_or_default(), shown: all }
+    Events { before, behind, is_cut: cuts > 0, last: all.last().map(number).unwrap_or_default(), shown: all }
 }

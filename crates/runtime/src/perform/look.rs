@@ -3,7 +3,7 @@
 use super::{Flight, Place, dex};
 use crate::dex::{RESULT_BYTES_MAX, Window};
 use crate::runtime::{Inner, RuntimeError};
-use entourage_engine::{Input, Look, Seen, task_output};
+use entourage_engine::{Input, Look, Seen, agent_id, task_output};
 use entourage_model::{Act, Outcome, RunId, ToolCall};
 use entourage_store::StoreError;
 use futures::FutureExt as _;
@@ -48,10 +48,9 @@ async fn output(inner: &Inner, place: Place, run: &RunId, from: usize) -> Result
     let Some(row) = row.filter(|row| row.parent == Some(place.thread)) else {
         return Ok(Found::nothing(format!("Error: unknown task_id `{run}`; task_list shows all of them")));
     };
-    let agent = row.agent.as_str();
     let seen = Seen {
         run,
-        agent: agent.split_once('/').map_or(agent, |(_, id)| id),
+        agent: agent_id(&row.agent),
         status: row.status,
         result: row.result.as_deref(),
         error: row.error.as_deref(),

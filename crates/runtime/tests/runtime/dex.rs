@@ -233,3 +233,37 @@ async fn two_hundred_background_runs_end_and_are_told_once_while_the_list_answer
         assert_eq!(of_run, 1, "{}", row.id);
     }
 }
+
+#[tokio::test]
+async fn a_long_result_is_cut_and_can_be_read_to_its_end() {
+    let long = "0123456789".repeat(7_000);
+    let said = long.clone();
+    let brain = move |request: &Request| {
+        if is(request, "worker") {
+            return Reply::text(said.clone());
+        }
+        let told = answered(request);
+        match request.assistant_turns() {
+            0 => Reply::call("subagent", run("write much", false)),
+            1 => Reply::call(
+                told["resultCut"]["readAll"]["tool"].as_str().unwrap(),
+                told["resultCut"]["readAll"]["arguments"].clone(),
+            ),
+            _ => match told["result"]["nextOffset"].as_u64() {
+                Some(next) => {
+                    Reply::call("subagent", json!({"action": "result", "runId": told["runId"], "offset": next}))
+                }
+                None => Reply::text("read"),
+            },
+        }
+    };
+    let stage = Stage::new(vec![boss(), worker()], brain).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let answers = stage.texts(thread, Role::Tool).await;
+    assert!(answers[0].len() < 20_000, "{}", answers[0].len());
+    let parts = answers[1..].iter().map(|answer| serde_json::from_str::<Value>(answer).unwrap()["result"].clone());
+    let whole: String = parts.map(|part| part["text"].as_str().unwrap().to_owned()).collect();
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(whole["decision"]["summary"], long.as_str());
+}

@@ -139,6 +139,7 @@ async fn start(store: &Arc<dyn Store>, settings: ModelSettings, limits: &Limits,
         vault: entourage_runtime::SealedVault::new(&[7; 32]),
         slots: 10_000,
         data: Some(folder.join("data")),
+        task_files: Some(folder.to_owned()),
     };
     Runtime::start(parts).await.unwrap()
 }

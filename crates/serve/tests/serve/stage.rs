@@ -63,6 +63,7 @@ impl Stage {
             vault: entourage_runtime::SealedVault::of_this_process(),
             slots: 100,
             data: None,
+            task_files: None,
         };
         let runtime = Runtime::start(parts).await.unwrap();
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();

@@ -69,6 +69,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         vault: entourage_runtime::SealedVault::of_this_process(),
         slots: 1000,
         data: None,
+        task_files: None,
     })
 }
 

@@ -68,7 +68,9 @@ pub(crate) fn released(told: &Told<'_>) -> String {
             "task_id: {run}\nstatus: running\nnote: it has not ended yet; look again later with block=false"
         );
     }
-    format!("{}status: timeout_promoted\ntask_id: {run}\n\n{PROMOTED}", header(told))
+    // Elsewhere it was a task from the start.
+    let word = if told.is_remote { "timeout" } else { "timeout_promoted" };
+    format!("{}status: {word}\ntask_id: {run}\n\n{PROMOTED}", header(told))
 }
 
 pub(crate) fn answer(told: &Told<'_>, ending: &Ending) -> String {

@@ -1,7 +1,7 @@
 //! What is added to prompts: the rules for whoever may delegate, and the place of whoever was delegated to.
 
 use super::answer::task;
-use super::{cast, is_too_deep};
+use super::{cast, is_too_deep, tasks_of};
 use crate::offer::World;
 use crate::state::{Delegated, ThreadState};
 use entourage_model::RunId;
@@ -17,7 +17,7 @@ const LEAF: &str = "- You cannot start subagents: do the whole task yourself.";
 
 /// The rules, the agents and the newest tasks. Nothing for a thread that can start nobody.
 pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>> {
-    let cast = cast(world, state);
+    let cast = cast(world);
     if is_too_deep(world, state) || cast.is_empty() {
         return None;
     }
@@ -33,7 +33,7 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>>
 
 /// At most ten tasks, the newest: of older ones the number.
 fn summarise(text: &mut String, state: &ThreadState) {
-    let tasks: Vec<(&RunId, &Delegated)> = task::all(state).collect();
+    let tasks: Vec<(&RunId, &Delegated)> = tasks_of(state).collect();
     if tasks.is_empty() {
         return;
     }

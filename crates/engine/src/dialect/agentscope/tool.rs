@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// None for a thread that may start nobody and has started nobody.
 pub(crate) fn tools(world: &World<'_>, state: &ThreadState) -> Vec<Arc<ToolSpec>> {
-    if is_too_deep(world, state) || cast(world, state).is_empty() {
+    if is_too_deep(world, state) || cast(world).is_empty() {
         return Vec::new();
     }
     let timeout = "How many seconds to wait for the answer: 30 unless given, at most 600. 0 starts a background task.";

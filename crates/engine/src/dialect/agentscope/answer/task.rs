@@ -1,8 +1,9 @@
 //! Tasks as texts.
 
+use super::super::tasks_of;
 use super::{Seen, agent_id, cut, with_files};
 use crate::state::{Delegated, ThreadState};
-use entourage_model::{ChildLink, Dialect, Ending, Outcome, RunId, RunStatus, Timestamp};
+use entourage_model::{ChildLink, Ending, Outcome, RunId, RunStatus, Timestamp};
 use std::fmt::Write as _;
 
 /// A status in this dialect's words.
@@ -26,13 +27,8 @@ fn capitalised(status: RunStatus) -> &'static str {
     }
 }
 
-/// The tasks of a thread, oldest first: runs in the background, from the start or since a call gave up waiting.
-pub(in crate::dialect::agentscope) fn all(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated)> {
-    state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope && known.background)
-}
-
 pub(in crate::dialect::agentscope) fn listed(state: &ThreadState, wanted: Option<RunStatus>) -> String {
-    let tasks: Vec<_> = all(state).filter(|(_, task)| wanted.is_none_or(|wanted| task.status == wanted)).collect();
+    let tasks: Vec<_> = tasks_of(state).filter(|(_, task)| wanted.is_none_or(|wanted| task.status == wanted)).collect();
     if tasks.is_empty() {
         let of = wanted.map(|status| format!(" with status {}", word(status))).unwrap_or_default();
         return format!("No tasks{of} are tracked in this session.");
