@@ -74,8 +74,8 @@ impl Remotes {
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
                 Err(Refused::Passing(why)) => {
-                    let since = *lost.get_or_insert_with(now);
-                    if now().duration_since(since) > UNREACHABLE_MAX {
+                    let since = *lost.get_or_insert_with(Instant::now);
+                    if since.elapsed() > UNREACHABLE_MAX {
                         return Err(why);
                     }
                 }
@@ -101,7 +101,7 @@ impl Remotes {
     }
 
     async fn submit(&self, task: &RemoteTask) -> Result<(), String> {
-        let (mut pause, begun, mut context) = (PAUSE_FIRST, now(), Some(wire::context(task)));
+        let (mut pause, begun, mut context) = (PAUSE_FIRST, Instant::now(), Some(wire::context(task)));
         loop {
             let mut body = json!({ "task_id": task.id, "agent_id": task.agent, "input": task.input });
             if let Some(context) = &context {
@@ -123,7 +123,7 @@ impl Remotes {
                     };
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) if now().duration_since(begun) > UNREACHABLE_MAX => return Err(why),
+                Err(Refused::Passing(why)) if begun.elapsed() > UNREACHABLE_MAX => return Err(why),
                 Err(Refused::Passing(_)) => {}
             }
             tokio::time::sleep(pause).await;
@@ -188,12 +188,4 @@ impl Remotes {
         }
         Ok(headers)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a server was out of reach is not a matter of the store's clock"
-)]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
             }
             Some(_) => {
                 let what = format!("{} lists two things that its model would call {}", self.id, quoted(name.as_str()));
-                self.ledger.refuse(&self.id, Report::error("D019", what).at(place.clone()).hint("remove one of them"));
+                self.ledger.refuse(&self.id, Report::error("D019", what).at(place).hint("remove one of them"));
             }
             None => {}
         }

@@ -170,7 +170,7 @@ impl Renderer<'_> {
         for (key, value) in &message.metadata {
             text += &format!(" {key}={}", self.names.shorten(value.as_str().unwrap_or("?")));
         }
-        text + &&files(self.names, &message.attachments)
+        text + &files(self.names, &message.attachments)
     }
 
     fn reply_to(&mut self, to: &ReplyTo) -> String {
