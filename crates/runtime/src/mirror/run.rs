@@ -37,7 +37,7 @@ pub(super) async fn catch_up(
     let Some(row) = inner.store.run(run).await? else { return Ok(()) };
     let seq = match shown.seq {
         Some(seq) => seq,
-        None => first_look(&folder, &row).await.map_err(unwritten)?,
+        None => first_look(&folder, &row).await.map_err(|fault| unwritten(&fault))?,
     };
     let (lines, seq) = lines(inner, &row, seq).await?;
     let status = row.status;
@@ -52,7 +52,7 @@ pub(super) async fn catch_up(
             None => Ok(()),
         }
     };
-    blocking(write).await.map_err(unwritten)?;
+    blocking(write).await.map_err(|fault| unwritten(&fault))?;
     (shown.seq, shown.status) = (Some(seq), Some(status));
     Ok(())
 }
@@ -116,6 +116,6 @@ async fn told(inner: &Inner, run: &RunId) -> Result<Option<Value>, RuntimeError>
     })))
 }
 
-fn unwritten(fault: io::Error) -> RuntimeError {
+fn unwritten(fault: &io::Error) -> RuntimeError {
     RuntimeError::Broken(fault.to_string())
 }
