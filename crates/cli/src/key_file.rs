@@ -9,12 +9,25 @@ use std::io::{self, Read as _};
 
 const NAME: &str = "key";
 
-/// The vault of this data folder. Its key is made if there is none.
-pub(crate) fn open(project: &Project) -> Result<SealedVault, Failure> {
+/// The vault of this data folder. Its key is made when the first secret has to be stored.
+pub(crate) fn vault(project: &Project) -> SealedVault {
+    let (root, data) = (project.root.clone(), project.data.clone());
+    SealedVault::lazy(move |make| {
+        let key = || {
+            let project = Project::open(Some(&root), Some(&data))?;
+            if !make && !private_file::exists(&project, NAME) {
+                return Ok(None);
+            }
+            project.make_data_folder()?;
+            open(&project).map(Some)
+        };
+        key().map_err(|failure: Failure| failure.reports.iter().map(|report| report.what.as_str()).collect())
+    })
+}
+
+fn open(project: &Project) -> Result<[u8; SealedVault::KEY_BYTES], Failure> {
     private_file::open(project, NAME, generate, |text| {
-        let key = parse(text.trim());
-        let key = key.ok_or_else(|| io::Error::other("it must be one line of 64 hexadecimal digits"))?;
-        Ok(SealedVault::new(&key))
+        parse(text.trim()).ok_or_else(|| io::Error::other("it must be one line of 64 hexadecimal digits"))
     })
 }
 

@@ -46,8 +46,7 @@ impl Workbench {
     pub(crate) async fn open(project: &Project, storage: Storage, equipment: Equipment) -> Result<Self, Failure> {
         let workspace =
             Workspace::open(&project.root).map_err(|fault| Failure::usage(Report::error("C002", fault.to_string())))?;
-        project.make_data_folder()?;
-        let vault = key_file::open(project)?;
+        let vault = key_file::vault(project);
         let parts = Parts {
             store: Arc::clone(&storage.store),
             models: Models::new(equipment.models),

@@ -40,7 +40,7 @@ impl Runtime {
         }
         let child = Ids::new(self.inner.store.now(), fastrand::u64(..)).thread();
         let secrets = given.into_iter().map(|(name, value)| (name, VariableValue::secret(value))).collect();
-        let variables = self.inner.vault.seal_all(secrets);
+        let variables = self.inner.vault.seal_all(secrets).map_err(RuntimeError::Broken)?;
         match self.queue(thread, Item::Variables { request: id, child, variables }, None).await {
             Ok(_) => {}
             Err(RuntimeError::Terminated) => return Ok(Given::Unknown),

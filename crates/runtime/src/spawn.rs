@@ -126,7 +126,8 @@ impl Runtime {
         let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
-            events.push(Event::VariablesSet { variables: inner.vault.seal_all(root.variables) });
+            let variables = inner.vault.seal_all(root.variables).map_err(RuntimeError::Broken)?;
+            events.push(Event::VariablesSet { variables });
         }
         if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.

@@ -6,54 +6,85 @@ use entourage_model::{VariableValue, Vault};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
 
-/// Seals and opens with one key. Its `Debug` says nothing of it.
-#[derive(Debug)]
+/// What gives the key: `true` makes one where there is none.
+type Source = Box<dyn Fn(bool) -> Result<Option<[u8; SealedVault::KEY_BYTES]>, String> + Send + Sync>;
+
+/// Seals and opens with one key, which is asked for when it is first needed. Its `Debug` says nothing of it.
 pub struct SealedVault {
-    key: LessSafeKey,
+    source: Source,
+    key: OnceLock<LessSafeKey>,
     random: SystemRandom,
+}
+
+impl fmt::Debug for SealedVault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SealedVault")
+    }
 }
 
 impl SealedVault {
     pub const KEY_BYTES: usize = 32;
 
-    pub fn new(key: &[u8; Self::KEY_BYTES]) -> Self {
-        let key = UnboundKey::new(&CHACHA20_POLY1305, key).expect("the length is the key's own");
-        Self { key: LessSafeKey::new(key), random: SystemRandom::new() }
+    pub fn new(key: [u8; Self::KEY_BYTES]) -> Self {
+        Self::lazy(move |_| Ok(Some(key)))
+    }
+
+    /// A vault whose key may not be there yet. It is made when the first secret is sealed.
+    pub fn lazy(
+        source: impl Fn(bool) -> Result<Option<[u8; Self::KEY_BYTES]>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { source: Box::new(source), key: OnceLock::new(), random: SystemRandom::new() }
     }
 
     /// A key that nobody else has and nobody keeps: what it seals is lost with the process.
     pub fn of_this_process() -> Self {
         let mut key = [0; Self::KEY_BYTES];
         SystemRandom::new().fill(&mut key).expect("the system gives random numbers");
-        Self::new(&key)
+        Self::new(key)
     }
 
-    /// Seals what is secret; the rest stays as it is.
-    pub(crate) fn seal(&self, value: VariableValue) -> VariableValue {
-        if !value.is_secret() || value.is_sealed() {
-            return value;
+    fn key(&self, make: bool) -> Result<Option<&LessSafeKey>, String> {
+        if self.key.get().is_none() {
+            let Some(bytes) = (self.source)(make)? else { return Ok(None) };
+            let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).expect("the length is the key's own");
+            // Somebody else may have been first; the source gives everybody the same.
+            _ = self.key.set(LessSafeKey::new(key));
         }
+        Ok(self.key.get())
+    }
+
+    /// Seals what is secret; the rest stays as it is. Fails where there can be no key: no secret is stored then.
+    pub(crate) fn seal(&self, value: VariableValue) -> Result<VariableValue, String> {
+        if !value.is_secret() || value.is_sealed() {
+            return Ok(value);
+        }
+        let key = self.key(true)?.ok_or("there is no key to seal secrets with")?;
         let mut nonce = [0; NONCE_LEN];
         self.random.fill(&mut nonce).expect("the system gives random numbers");
         let mut text = value.reveal().as_bytes().to_vec();
-        self.key
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut text)
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut text)
             .expect("a variable is shorter than what can be sealed");
-        VariableValue::sealed(STANDARD.encode([nonce.as_slice(), &text].concat()))
+        Ok(VariableValue::sealed(STANDARD.encode([nonce.as_slice(), &text].concat())))
     }
 
-    pub(crate) fn seal_all(&self, values: BTreeMap<String, VariableValue>) -> BTreeMap<String, VariableValue> {
-        values.into_iter().map(|(name, value)| (name, self.seal(value))).collect()
+    pub(crate) fn seal_all(
+        &self,
+        values: BTreeMap<String, VariableValue>,
+    ) -> Result<BTreeMap<String, VariableValue>, String> {
+        values.into_iter().map(|(name, value)| Ok((name, self.seal(value)?))).collect()
     }
 }
 
 impl Vault for SealedVault {
     fn open(&self, sealed: &str) -> Option<String> {
+        let key = self.key(false).ok().flatten()?;
         let mut bytes = STANDARD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let text = self.key.open_in_place(nonce, Aad::empty(), text).ok()?;
+        let text = key.open_in_place(nonce, Aad::empty(), text).ok()?;
         String::from_utf8(text.to_vec()).ok()
     }
 }
@@ -65,19 +96,29 @@ mod tests {
     #[test]
     fn a_secret_is_read_only_with_its_own_key() {
         let (vault, other) = (SealedVault::of_this_process(), SealedVault::of_this_process());
-        let sealed = vault.seal(VariableValue::secret("hunter2"));
+        let sealed = vault.seal(VariableValue::secret("hunter2")).expect("it has a key");
         assert!(sealed.is_secret() && !sealed.reveal().contains("hunter2"));
         assert_eq!(sealed.open(&vault).as_deref(), Some("hunter2"));
         assert_eq!(sealed.open(&other), None);
-        assert_ne!(sealed, vault.seal(VariableValue::secret("hunter2")), "the same value twice looks different");
+        assert_ne!(Ok(sealed), vault.seal(VariableValue::secret("hunter2")), "the same value twice looks different");
         assert_eq!(vault.open("c2hvcnQ="), None);
     }
 
     #[test]
     fn what_is_no_secret_stays_readable() {
         let vault = SealedVault::of_this_process();
-        assert_eq!(vault.seal(VariableValue::text("north")), VariableValue::text("north"));
-        let sealed = vault.seal(VariableValue::secret("once"));
-        assert_eq!(vault.seal(sealed.clone()), sealed, "nothing is sealed twice");
+        assert_eq!(vault.seal(VariableValue::text("north")), Ok(VariableValue::text("north")));
+        let sealed = vault.seal(VariableValue::secret("once")).expect("it has a key");
+        assert_eq!(vault.seal(sealed.clone()), Ok(sealed), "nothing is sealed twice");
+    }
+
+    #[test]
+    fn a_key_is_made_for_the_first_secret_and_not_for_reading() {
+        let vault = SealedVault::lazy(|make| Ok(make.then_some([7; SealedVault::KEY_BYTES])));
+        assert_eq!(vault.open("c2hvcnQ="), None);
+        let sealed = vault.seal(VariableValue::secret("now")).expect("a key is made");
+        assert_eq!(sealed.open(&vault).as_deref(), Some("now"));
+        let keyless = SealedVault::lazy(|_| Err("no room".to_owned()));
+        assert_eq!(keyless.seal(VariableValue::secret("never")), Err("no room".to_owned()));
     }
 }

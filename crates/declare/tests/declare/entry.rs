@@ -238,9 +238,8 @@ fn the_only_tool_is_called_only_if_there_is_one() {
 #[test]
 fn a_prompt_that_is_called_as_a_tool_says_what_it_is_for() {
     let missing = "error[D005]: `toolDescription` is missing, and prompt `mute` is called as a tool at agents/prompts/mute.json:1:2; say by `toolDescription` what the prompt does and when to call it";
-    let unsupported = "warning[D009]: prompt `mute` as a tool is not supported yet and has no effect";
-    check(r#""mute""#, &[missing, &format!("{unsupported} at 1:40")]);
-    check(r#"{"name": "mute", "includeErrors": false}"#, &[missing, &format!("{unsupported} at 1:41")]);
+    check(r#""mute""#, &[missing]);
+    check(r#"{"name": "mute", "includeErrors": false}"#, &[missing]);
     // On the side of an agent nobody reads it.
     assert!(names(&with_entries("")).contains(&"a"));
 }

@@ -255,7 +255,7 @@ impl ThreadDoor {
             Some("secret") => VariableValue::secret(value),
             Some(_) | None => self.team.variable(&name, value),
         };
-        self.act(Act::SetVariable { name, value: self.inner.vault.seal(value) })
+        self.act(Act::SetVariable { name, value: self.inner.vault.seal(value)? })
     }
 
     fn notify(&self, arguments: &Value) -> Result<Value, String> {
