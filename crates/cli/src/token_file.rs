@@ -19,3 +19,8 @@ pub(crate) fn open(project: &Project) -> Result<Token, Failure> {
         Token::parse(text).ok_or_else(|| io::Error::other("it must be one line of at least 16 characters"))
     })
 }
+
+/// The owner's token, if there is one: a command never makes it.
+pub(crate) fn own(project: &Project) -> Option<Token> {
+    if exists(project) { open(project).ok() } else { None }
+}

@@ -38,6 +38,9 @@ pub(crate) struct Wanted {
     /// Also what happens below the thread.
     #[param(value_type = Option<bool>)]
     tree: Option<String>,
+    /// `false` ends the stream where the journal ends at the moment.
+    #[param(value_type = Option<bool>)]
+    follow: Option<String>,
 }
 
 /// What happens on a thread, from its beginning or behind a known event. Ends when the thread is terminated or deleted.
@@ -62,6 +65,7 @@ pub(crate) async fn stream(
     let after = last.filter(|last| !last.is_empty()).or(wanted.after).map(|text| text.parse::<u64>()).transpose();
     let after = after.map_err(|_| Fault::bad_request("that is no number of an event"))?.unwrap_or(0);
     let tree = flag("tree", wanted.tree.as_deref())?;
+    let follow = flag("follow", wanted.follow.as_deref().or(Some("true")))?;
     let reader = Reader {
         watcher: service.runtime.watch(row.root),
         runtime: service.runtime,
@@ -72,6 +76,7 @@ pub(crate) async fn stream(
         due: VecDeque::new(),
         is_stale: true,
         is_over: false,
+        is_live: follow,
         _counted: service.meters.stream()?,
     };
     let lines = futures::stream::unfold(reader, |mut reader| async move {
@@ -103,6 +108,8 @@ struct Reader {
     /// The journal may hold more than was read.
     is_stale: bool,
     is_over: bool,
+    /// What happens later is waited for.
+    is_live: bool,
     _counted: Counted,
 }
 
@@ -186,7 +193,7 @@ impl Reader {
             Scope::Tree(root) => self.runtime.tree_journal(root, self.after, PAGE).await?,
         };
         self.is_stale = events.len() == PAGE;
-        self.is_over = has_ended && !self.is_stale;
+        self.is_over = (has_ended || !self.is_live) && !self.is_stale;
         for stored in &events {
             self.after = match self.scope {
                 Scope::Thread => stored.seq,

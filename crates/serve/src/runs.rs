@@ -66,14 +66,29 @@ pub(crate) async fn list(State(service): State<Service>, Query(wanted): Query<Wa
     Ok(Json(Runs { runs: rows.iter().map(Run::from).collect(), next }).into_response())
 }
 
-/// One run. Whoever reads the result of an ended one has been given it.
-#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Glance {
+    /// Only looks: the result stays unread.
+    #[param(value_type = Option<bool>)]
+    keep_unread: Option<String>,
+}
+
+/// One run. Whoever reads the result of an ended one has been given it, unless told otherwise.
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path), Glance), responses(
     (status = 200, description = "The run", body = Run),
+    (status = 400, description = "That is neither `true` nor `false`"),
     (status = 404, description = "There is no such run"),
 ))]
-pub(crate) async fn show(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn show(
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    Query(glance): Query<Glance>,
+) -> Result<Response, Fault> {
     let mut row = found(&service, &id).await?;
-    if row.status.is_terminal() && row.delivered_at.is_none() {
+    let is_read = !flag("keep_unread", glance.keep_unread.as_deref())?;
+    if is_read && row.status.is_terminal() && row.delivered_at.is_none() {
         service.runtime.mark_delivered(&row.id).await?;
         row = found(&service, &id).await?;
     }

@@ -4,7 +4,7 @@ use crate::body::{Body, unique};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::path::Path;
-use crate::query::Query;
+use crate::query::{Query, flag};
 use crate::service::Service;
 use crate::shape::{Thread, ThreadWithChildren};
 use crate::{key, schema};
@@ -109,6 +109,12 @@ pub(crate) struct Wanted {
     #[param(format = Uuid)]
     parent: Option<String>,
     tag: Option<String>,
+    /// Only threads of the tree below this root, itself included.
+    #[param(format = Uuid)]
+    root: Option<String>,
+    /// Only threads without a parent.
+    #[param(value_type = Option<bool>)]
+    roots: Option<String>,
     #[param(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<String>,
     /// `next` of the page before.
@@ -131,12 +137,15 @@ pub(crate) async fn list(State(service): State<Service>, Query(wanted): Query<Wa
     let id = |text: &str| text.parse::<ThreadId>().ok();
     let cursor = Cursor::parse(wanted.limit.as_deref(), wanted.cursor.as_deref(), id)?;
     let parent = wanted.parent.map(|text| text.parse::<ThreadId>()).transpose();
+    let root = wanted.root.map(|text| text.parse::<ThreadId>()).transpose();
     let named = |text: &str| ThreadStatus::ALL.into_iter().find(|status| status.word() == text);
     let status = wanted.status.map(|text| named(&text).ok_or(text)).transpose();
     let filter = ThreadFilter {
         agent: wanted.agent.map(|agent| Name::from(agent.as_str())),
         status: status.map_err(|text| Fault::bad_request(format!("`{text}` is no status of a thread")))?,
         parent: parent.map_err(|_| Fault::bad_request("`parent` is no id of a thread"))?,
+        root: root.map_err(|_| Fault::bad_request("`root` is no id of a thread"))?,
+        roots: flag("roots", wanted.roots.as_deref())?,
         tag: wanted.tag,
         ..ThreadFilter::default()
     };

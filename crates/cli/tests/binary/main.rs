@@ -14,3 +14,4 @@ mod serve;
 mod settings;
 mod stores;
 mod threads;
+mod through_server;

@@ -10,15 +10,15 @@ use std::process::Child;
 
 const ADDRESS: &str = "127.0.0.1:0";
 
-struct Serving {
-    child: Child,
+pub(crate) struct Serving {
+    pub(crate) child: Child,
     /// With the port that it took.
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl Serving {
-    fn start(project: &Project) -> Self {
+    pub(crate) fn start(project: &Project) -> Self {
         let mut child = project.start(&["serve", "--listen", ADDRESS]);
         let mut link = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
@@ -42,7 +42,7 @@ impl Serving {
     }
 
     /// The status and the document.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut answer = String::new();
         self.request(method, path, &body).read_to_string(&mut answer).unwrap();
@@ -50,13 +50,13 @@ impl Serving {
         (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let (status, document) = self.ask("GET", path, &Value::Null);
         assert_eq!(status, 200, "{document}");
         document
     }
 
-    fn settle(&self, thread: &str) -> Value {
+    pub(crate) fn settle(&self, thread: &str) -> Value {
         self.get(&format!("/threads/{thread}/wait?timeout_seconds=20"))
     }
 
@@ -66,7 +66,7 @@ impl Serving {
         messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
     }
 
-    fn kill(self) {
+    pub(crate) fn kill(self) {
         signal(&self.child, Signal::KILL);
         ending(self.child);
     }
