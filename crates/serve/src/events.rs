@@ -7,9 +7,8 @@ use crate::fault::Fault;
 use crate::meters::Counted;
 use crate::path::Path;
 use crate::query::{Query, flag};
-use crate::service::Service;
+use crate::service::Admitted;
 use crate::threads::found;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use entourage_model::{ThreadId, ThreadStatus};
@@ -55,7 +54,7 @@ pub(crate) struct Wanted {
     ),
 )]
 pub(crate) async fn stream(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,

@@ -14,7 +14,7 @@ use crate::workbench::{Equipment, Workbench};
 use clap::Args;
 use entourage_model::{Report, Severity, Team};
 use entourage_outside::tool::Toolbox;
-use entourage_serve::{Drain, Server, Service, Teams, Tokens};
+use entourage_serve::{Drain, Server, Service, Teams};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -45,7 +45,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let models = models::settings(invocation)?;
     let storage = Storage::open(invocation)?;
     project.make_data_folder()?;
-    let token = token_file::open(project)?;
+    let tokens = token_file::open(project)?;
     let server = Server::listen(arguments.listen)
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
@@ -55,7 +55,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         settings: invocation.settings.clone(),
         files: invocation.settings_files.clone(),
     };
-    let service = Service::new(bench.runtime.clone(), Arc::new(teams), Tokens::new(token));
+    let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
     bench.runtime.resume(None);
     let file = ServerFile::write(project, server.address())?;

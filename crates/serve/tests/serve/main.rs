@@ -15,3 +15,4 @@ mod keys;
 mod runs;
 mod tasks;
 mod threads;
+mod users;
