@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use std::net::SocketAddr;
 
 /// Routes that need no token; the host is checked for them as well.
-const OPEN: [&str; 2] = ["/healthz", "/"];
+const OPEN: [&str; 3] = ["/healthz", "/session", "/"];
 /// What a user's token opens. Everything else is the owner's, also a route that is added one day.
 const USERS: [&str; 5] = ["threads", "runs", "tasks", "agents", "openapi.json"];
 

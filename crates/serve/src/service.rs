@@ -1,8 +1,9 @@
 //! What handlers share.
 
+use crate::codes::Codes;
 use crate::meters::Meters;
 use crate::tasks::Refusals;
-use crate::token::{Bearer, Tokens};
+use crate::token::{Bearer, Token, Tokens};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use entourage_model::Team;
@@ -24,6 +25,7 @@ pub struct Service {
     pub(crate) tokens: Tokens,
     pub(crate) meters: Meters,
     pub(crate) refusals: Refusals,
+    pub(crate) codes: Codes,
     /// Whose threads are there for this request; everybody's where there is none.
     pub(crate) user: Option<Arc<str>>,
 }
@@ -43,7 +45,22 @@ impl FromRequestParts<Service> for Admitted {
 
 impl Service {
     pub fn new(runtime: Runtime, teams: Arc<dyn Teams>, tokens: Tokens) -> Self {
-        Self { runtime, teams, tokens, meters: Meters::default(), refusals: Refusals::default(), user: None }
+        Self {
+            runtime,
+            teams,
+            tokens,
+            meters: Meters::default(),
+            refusals: Refusals::default(),
+            codes: Codes::default(),
+            user: None,
+        }
+    }
+
+    /// Lets whoever has this code in as the owner, once and for a quarter of an hour. Without a token of the owner
+    /// there is nothing that it could open.
+    pub fn invite(&self, code: Token) -> bool {
+        let owner = self.tokens.owner().cloned();
+        owner.map(|owner| self.codes.add(code, owner)).is_some()
     }
 
     /// Whether something of this user is there for whoever asks.

@@ -15,6 +15,8 @@ pub(crate) struct Serving {
     /// With the port that it took.
     pub(crate) address: String,
     pub(crate) token: String,
+    /// Of the printed link.
+    code: String,
 }
 
 impl Serving {
@@ -22,11 +24,12 @@ impl Serving {
         let mut child = project.start(&["serve", "--listen", ADDRESS]);
         let mut link = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
-        let address = link.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
-        let address = address.unwrap_or_else(|| unreachable!("no link: {link:?}")).to_owned();
+        let parts = link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?code="));
+        let (address, code) = parts.unwrap_or_else(|| unreachable!("no link: {link:?}"));
+        let (address, code) = (address.to_owned(), code.to_owned());
         let token = project.read(".entourage/token").trim().to_owned();
         assert!(!link.contains(&token));
-        Self { child, address, token }
+        Self { child, address, token, code }
     }
 
     fn request(&self, method: &str, path: &str, body: &str) -> TcpStream {
@@ -185,4 +188,31 @@ fn an_address_that_is_taken_is_a_network_fault() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     Project::with_echo().say(&["serve", "--listen", &address]).refused(3, &["error[C037]", &address]);
+}
+
+#[test]
+fn the_printed_link_opens_the_page_once() {
+    let project = Project::with_echo();
+    let serving = Serving::start(&project);
+    let given = json!({ "code": serving.code });
+    assert_eq!(serving.ask("POST", "/session", &given), (200, json!({ "token": serving.token })));
+    assert_eq!(serving.ask("POST", "/session", &given).0, 401);
+    serving.kill();
+}
+
+#[test]
+fn a_token_file_may_hold_tokens_of_users() {
+    let project = Project::with_echo()
+        .file("entourage.toml", "model = \"script:script.json\"\n")
+        .file(".entourage/token", "alice-alice-alice user=alice\n0123456789abcdef\n");
+    let mut serving = Serving::start(&project);
+    serving.token = "alice-alice-alice".to_owned();
+    let (status, created) = serving.ask("POST", "/threads", &json!({ "agent": "lead", "message": "hello" }));
+    assert_eq!(status, 201, "{created}");
+    let thread = created["thread_id"].as_str().unwrap();
+    assert_eq!(serving.settle(thread)["user_id"], "alice");
+    assert_eq!(project.json(&["show", thread])["user_id"], "alice");
+    serving.kill();
+    let project = project.file(".entourage/token", "0123456789abcdef scopes=everything\n");
+    project.say(&["serve", "--listen", ADDRESS]).refused(2, &["error[C038]", "line 1"]);
 }
