@@ -2,7 +2,7 @@
 
 use crate::commands::{
     agents, cancel, check, completions, demo, export, import, init, result, resume, run, runs, send, serve, show, stop,
-    store, tail, terminate, threads,
+    store, tail, terminate, threads, trust,
 };
 use crate::environment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -134,6 +134,8 @@ pub(crate) enum Command {
     Result(result::Arguments),
     /// Cancel a run
     Cancel(cancel::Arguments),
+    /// Allow a project what only a trusted one may do
+    Trust(trust::Arguments),
     /// Look after the store
     #[command(subcommand)]
     Store(store::Command),

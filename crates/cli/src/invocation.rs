@@ -6,7 +6,7 @@ use crate::live::Show;
 use crate::project::Project;
 use crate::screen::{Format, Screen};
 use crate::settings::{PREFIX, Settings, SettingsFile, Trust};
-use crate::{declarations, environment};
+use crate::{declarations, environment, trusted};
 use entourage_declare::Loaded;
 use entourage_model::{Report, Severity};
 
@@ -24,7 +24,7 @@ impl Invocation {
     /// Opens the project and reads its settings, at fault or not.
     pub(crate) fn open(options: Options, screen: Screen) -> Result<Self, Failure> {
         let project = Project::open(options.project.as_deref(), options.data.as_deref())?;
-        let trust = if options.trust { Trust::User } else { Trust::Nobody };
+        let trust = if options.trust || trusted::contains(&project.root) { Trust::User } else { Trust::Nobody };
         let (files, mut settings_reports) = project.settings_files(trust);
         let (settings, reports) = Settings::load(&files, &environment::variables(PREFIX), trust);
         settings_reports.extend(reports);

@@ -17,6 +17,7 @@ mod invocation;
 mod private_file;
 mod project;
 mod settings;
+mod trusted;
 
 mod attachment;
 mod errand;
