@@ -2,7 +2,8 @@
 
 use crate::commands::{
     agents, build, cancel, check, completions, demo, diff, export, extract, import, init, inspect, login, materialize,
-    pull, push, result, resume, run, runs, send, serve, show, sign, stop, store, tail, terminate, threads, verify,
+    pull, push, result, resume, run, runs, send, serve, show, sign, stop, store, tail, terminate, threads, trust,
+    verify,
 };
 use crate::environment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -157,6 +158,8 @@ pub(crate) enum Command {
     Result(result::Arguments),
     /// Cancel a run
     Cancel(cancel::Arguments),
+    /// Allow a project what only a trusted one may do
+    Trust(trust::Arguments),
     /// Look after the store
     #[command(subcommand)]
     Store(store::Command),

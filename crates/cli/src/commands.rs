@@ -29,6 +29,7 @@ pub(crate) mod store;
 pub(crate) mod tail;
 pub(crate) mod terminate;
 pub(crate) mod threads;
+pub(crate) mod trust;
 pub(crate) mod verify;
 
 use crate::arguments::{Arguments, Command};
@@ -46,6 +47,7 @@ pub(crate) fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failu
             completions::perform(&arguments, screen);
             return Ok(());
         }
+        Command::Trust(arguments) => return trust::perform(&arguments, &options, screen),
         Command::Demo(arguments) => return wait_for(demo::perform(&arguments, options, screen.clone())),
         _ => {}
     }
@@ -108,7 +110,9 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
         Command::Result(arguments) => wait_for(result::perform(invocation, arguments)),
         Command::Cancel(arguments) => wait_for(cancel::perform(invocation, arguments)),
         Command::Store(store::Command::Check) => wait_for(store::check(invocation)),
-        Command::Check(_) | Command::Agents(_) | Command::Demo(_) | Command::Completions(_) => Ok(()),
+        Command::Check(_) | Command::Agents(_) | Command::Demo(_) | Command::Completions(_) | Command::Trust(_) => {
+            Ok(())
+        }
     }
 }
 

@@ -6,6 +6,9 @@ use entourage_runtime::RuntimeError;
 use entourage_store::StoreError;
 use std::process::ExitCode;
 
+const LOCKED: &str = "C015";
+pub(crate) const UNANSWERED: &str = "C051";
+
 /// Why a process ended otherwise than well. The numbers are part of the contract with scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -62,10 +65,20 @@ impl Failure {
         Self { reports: fault.into_reports(), exit }
     }
 
+    /// Another process has the store.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.reports.iter().any(|report| report.code.0 == LOCKED)
+    }
+
+    /// The server that has the store does not answer.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.reports.iter().any(|report| report.code.0 == UNANSWERED)
+    }
+
     /// The store at `place` refused.
     pub(crate) fn of_store(error: &StoreError, place: &str) -> Self {
         let (code, hint) = match error {
-            StoreError::Locked => ("C015", "wait until that process has ended, or give another folder by `--data DIR`"),
+            StoreError::Locked => (LOCKED, "wait until that process has ended, or give another folder by `--data DIR`"),
             StoreError::Newer { .. } => ("C016", "use the version of entourage that wrote it, or a newer one"),
             StoreError::Corrupt(_) => {
                 ("C017", "`entourage store check` says more; restore a copy, or start afresh by `--data DIR`")

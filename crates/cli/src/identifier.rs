@@ -1,9 +1,9 @@
 //! Threads and runs as people name them: whole, or by a beginning or an end that only one of them has.
 
 use crate::failure::Failure;
-use crate::storage::Storage;
+use crate::source::Source;
 use entourage_model::{Report, RunId, ThreadId};
-use entourage_store::{RunFilter, RunRow, StoreError, ThreadFilter, ThreadRow, all_runs, all_threads};
+use entourage_store::{RunFilter, RunRow, ThreadFilter, ThreadRow};
 
 /// Shorter parts say too little.
 const CHARACTERS_MIN: usize = 4;
@@ -11,23 +11,20 @@ const CHARACTERS_MIN: usize = 4;
 const NAMED_MAX: usize = 8;
 
 /// The thread that `text` means.
-pub(crate) async fn thread(storage: &Storage, text: &str) -> Result<ThreadRow, Failure> {
-    let refused = |error: StoreError| storage.refused(&error);
+pub(crate) async fn thread(source: &dyn Source, text: &str) -> Result<ThreadRow, Failure> {
     if let Ok(id) = text.parse::<ThreadId>() {
-        let row = storage.store.thread(id).await.map_err(refused)?;
-        return row.ok_or_else(|| unknown("thread", text));
+        return source.thread(id).await?.ok_or_else(|| unknown("thread", text));
     }
-    let rows = all_threads(&*storage.store, &ThreadFilter::default()).await.map_err(refused)?;
+    let rows = source.threads(&ThreadFilter::default(), usize::MAX).await?;
     only("thread", text, rows, |row| row.id.to_string())
 }
 
 /// The run that `text` means.
-pub(crate) async fn run(storage: &Storage, text: &str) -> Result<RunRow, Failure> {
-    let refused = |error: StoreError| storage.refused(&error);
-    if let Some(row) = storage.store.run(&RunId::from(text)).await.map_err(refused)? {
+pub(crate) async fn run(source: &dyn Source, text: &str) -> Result<RunRow, Failure> {
+    if let Some(row) = source.run(&RunId::from(text)).await? {
         return Ok(row);
     }
-    let rows = all_runs(&*storage.store, &RunFilter::default()).await.map_err(refused)?;
+    let rows = source.runs(&RunFilter::default(), usize::MAX).await?;
     only("run", text, rows, |row| row.id.to_string())
 }
 

@@ -7,7 +7,7 @@ use crate::packed::Packed;
 use crate::project::Project;
 use crate::screen::{Format, Screen};
 use crate::settings::{PREFIX, Settings, SettingsFile, Trust};
-use crate::{commands, declarations, environment};
+use crate::{commands, declarations, environment, trusted};
 use entourage_declare::Loaded;
 use entourage_model::{Report, Severity};
 
@@ -31,7 +31,7 @@ impl Invocation {
             Some(_) => Project::of_bundle(options.data.as_deref())?,
             None => Project::open(options.project.as_deref(), options.data.as_deref())?,
         };
-        let trust = if options.trust { Trust::User } else { Trust::Nobody };
+        let trust = if options.trust || trusted::contains(&project.root) { Trust::User } else { Trust::Nobody };
         let (files, mut settings_reports) = project.settings_files(trust);
         let (settings, reports) = Settings::load(&files, &environment::variables(PREFIX), trust);
         settings_reports.extend(reports);

@@ -2,7 +2,6 @@
 
 use crate::invocation::Invocation;
 use crate::table;
-use entourage_store::Page;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
@@ -12,9 +11,9 @@ pub(crate) struct Listing<R> {
 }
 
 impl<R> Listing<R> {
-    /// What to ask the store for: a row more than is shown tells that there are more.
-    pub(crate) fn page<T>(limit: u16) -> Page<T> {
-        Page { after: None, limit: usize::from(limit) + 1 }
+    /// How many to ask for: a row more than is shown tells that there are more.
+    pub(crate) fn page(limit: u16) -> usize {
+        usize::from(limit) + 1
     }
 
     /// At most `limit` of the rows that such a page gave.

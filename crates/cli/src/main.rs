@@ -18,6 +18,7 @@ mod packed;
 mod private_file;
 mod project;
 mod settings;
+mod trusted;
 
 mod attachment;
 mod bundle_source;
@@ -28,8 +29,10 @@ mod live;
 mod memory;
 mod models;
 mod packing;
+mod remote_server;
 mod server_file;
 mod signatures;
+mod source;
 mod storage;
 mod token_file;
 mod transfer;

@@ -6,7 +6,7 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use entourage_model::{Place, Report};
 use std::io::{self, Read as _, Write as _};
 
-const BYTES_MAX: u64 = 4096;
+const BYTES_MAX: u64 = 64 << 10;
 
 pub(crate) fn exists(project: &Project, name: &str) -> bool {
     folder(project).is_ok_and(|folder| folder.metadata(name).is_ok_and(|found| found.is_file()))

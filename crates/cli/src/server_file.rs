@@ -4,7 +4,7 @@ use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use cap_std::fs::Dir;
 use entourage_model::Report;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
 
@@ -37,4 +37,11 @@ impl ServerFile {
             tracing::warn!("`{NAME}` cannot be removed: {fault}");
         }
     }
+}
+
+/// Where the server is, as far as a file says so. Nothing for one that is absent or says something else.
+pub(crate) fn read(project: &Project) -> Option<SocketAddr> {
+    let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority()).ok()?;
+    let document: Value = serde_json::from_slice(&folder.read(NAME).ok()?).ok()?;
+    document["address"].as_str()?.parse().ok()
 }

@@ -7,8 +7,10 @@ use crate::screen::{Format, Screen};
 use entourage_model::Report;
 use entourage_store::{MemoryStore, Store, StoreError};
 use entourage_store_sqlite::{Options, SqliteStore};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A store and where it is, for reports about it. Whoever opened it closes it.
 #[derive(Clone, Debug)]
@@ -44,6 +46,20 @@ impl Storage {
             Ok(store) => Ok(Self { store: Arc::new(store), place }),
             Err(error) => Err(Failure::of_store(&error, &place)),
         }
+    }
+
+    /// Changes with the store's files, as far as the system tells; nothing where there are none.
+    pub(crate) fn fingerprint(invocation: &Invocation) -> Option<Vec<(OsString, u64, Option<SystemTime>)>> {
+        let entries = std::fs::read_dir(folder(invocation).ok()?).ok()?;
+        let mut files: Vec<_> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let found = entry.metadata().ok()?;
+                Some((entry.file_name(), found.len(), found.modified().ok()))
+            })
+            .collect();
+        files.sort();
+        Some(files)
     }
 
     pub(crate) fn refused(&self, error: &StoreError) -> Failure {

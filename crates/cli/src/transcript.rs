@@ -21,13 +21,20 @@ pub(crate) enum Audience {
     Everybody,
 }
 
-/// The messages of a thread in order, at most the `last` ones.
-pub(crate) async fn read(
-    store: &dyn Store,
-    thread: ThreadId,
-    audience: Audience,
-    last: usize,
-) -> Result<Vec<Numbered>, StoreError> {
+impl Audience {
+    pub(crate) fn sees(self, message: &Message) -> bool {
+        self == Self::Everybody || !message.silent
+    }
+}
+
+/// At most the last ones of these.
+pub(crate) fn last(mut messages: Vec<Numbered>, count: usize) -> Vec<Numbered> {
+    messages.drain(..messages.len().saturating_sub(count));
+    messages
+}
+
+/// The messages of a thread in order.
+pub(crate) async fn read(store: &dyn Store, thread: ThreadId, audience: Audience) -> Result<Vec<Numbered>, StoreError> {
     let mut journal = JournalReader::of_thread(store, thread);
     let mut state: Option<ThreadState> = None;
     while let Some(stored) = journal.next().await? {
@@ -38,10 +45,8 @@ pub(crate) async fn read(
         }
     }
     let lines = state.into_iter().flat_map(|state| state.transcript.into_iter().zip(state.numbers));
-    let shown = lines.filter(|(message, _)| audience == Audience::Everybody || !message.silent);
-    let mut messages: Vec<_> = shown.map(|(message, seq)| Numbered { seq, message }).collect();
-    messages.drain(..messages.len().saturating_sub(last));
-    Ok(messages)
+    let shown = lines.filter(|(message, _)| audience.sees(message));
+    Ok(shown.map(|(message, seq)| Numbered { seq, message }).collect())
 }
 
 /// How much of each message is shown.

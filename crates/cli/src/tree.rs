@@ -1,8 +1,10 @@
 //! All threads of one tree, by their parents.
 
-use entourage_model::{Event, ThreadId};
-use entourage_store::{JournalReader, Store, StoreError, ThreadFilter, ThreadRow, all_threads};
-use std::collections::{BTreeMap, HashMap};
+use crate::failure::Failure;
+use crate::source::Source;
+use entourage_model::ThreadId;
+use entourage_store::{ThreadFilter, ThreadRow};
+use std::collections::BTreeMap;
 
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -11,19 +13,30 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    pub(crate) async fn read(store: &dyn Store, root: ThreadId) -> Result<Self, StoreError> {
+    pub(crate) async fn read(source: &dyn Source, root: ThreadId) -> Result<Self, Failure> {
         let filter = ThreadFilter { root: Some(root), ..ThreadFilter::default() };
+        let mut tree = Self::of(source.threads(&filter, usize::MAX).await?);
+        for (parent, siblings) in tree.children.iter_mut().filter(|(_, siblings)| siblings.len() > 1) {
+            let order = source.starting_order(*parent).await?;
+            siblings.sort_by_key(|row| order.get(&row.id).copied());
+        }
+        Ok(tree)
+    }
+
+    /// The tree that these rows make, siblings in the order of the rows.
+    pub(crate) fn of(rows: Vec<ThreadRow>) -> Self {
         let mut children: BTreeMap<ThreadId, Vec<ThreadRow>> = BTreeMap::new();
-        for row in all_threads(store, &filter).await? {
+        for row in rows {
             if let Some(parent) = row.parent {
                 children.entry(parent).or_default().push(row);
             }
         }
-        for (parent, siblings) in children.iter_mut().filter(|(_, siblings)| siblings.len() > 1) {
-            let order = starting_order(store, *parent).await?;
-            siblings.sort_by_key(|row| order.get(&row.id).copied());
-        }
-        Ok(Self { children })
+        Self { children }
+    }
+
+    /// Everything below a thread.
+    pub(crate) fn below(&self, thread: ThreadId) -> Vec<&ThreadRow> {
+        self.children(thread).flat_map(|child| [vec![child], self.below(child.id)].concat()).collect()
     }
 
     pub(crate) fn children(&self, parent: ThreadId) -> impl Iterator<Item = &ThreadRow> {
@@ -34,16 +47,4 @@ impl Tree {
     pub(crate) fn given_name(row: &ThreadRow) -> Option<&str> {
         row.tags.iter().find_map(|tag| tag.strip_prefix("name:"))
     }
-}
-
-/// When each child was started, as the parent's journal tells: ids of one moment have no order.
-async fn starting_order(store: &dyn Store, parent: ThreadId) -> Result<HashMap<ThreadId, u64>, StoreError> {
-    let mut journal = JournalReader::of_thread(store, parent);
-    let mut order = HashMap::new();
-    while let Some(stored) = journal.next().await? {
-        if let Event::ChildStarted(link) = stored.event {
-            order.insert(link.thread, stored.seq);
-        }
-    }
-    Ok(order)
 }

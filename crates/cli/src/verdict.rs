@@ -3,10 +3,10 @@
 use crate::advice;
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
-use crate::storage::Storage;
+use crate::source::Source;
 use crate::tree::Tree;
-use entourage_model::{Event, Name, Report, RunId, RunStatus, SessionEnd, ThreadId, ThreadStatus, Usage};
-use entourage_store::{JournalReader, Page, RunEnd, RunFilter, Store, StoreError};
+use entourage_model::{Name, Report, RunId, RunStatus, ThreadId, ThreadStatus, Usage};
+use entourage_store::{RunEnd, RunFilter};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -44,17 +44,17 @@ pub(crate) struct ChildVerdict {
 impl Verdict {
     /// Reads what became of a root. Its last session counts, which may be a later one than that of its first run:
     /// children in the background wake it again. Nothing for a thread that is not there.
-    pub(crate) async fn read(store: &dyn Store, root: ThreadId) -> Result<Option<Self>, StoreError> {
-        let Some(row) = store.thread(root).await? else { return Ok(None) };
-        let tree = Tree::read(store, root).await?;
+    pub(crate) async fn read(source: &dyn Source, root: ThreadId) -> Result<Option<Self>, Failure> {
+        let Some(row) = source.thread(root).await? else { return Ok(None) };
+        let tree = Tree::read(source, root).await?;
         let filter = RunFilter { thread: Some(root), ..RunFilter::default() };
-        let run = store.runs(&filter, Page { after: None, limit: 1 }).await?.pop();
-        let end = last_end(store, root).await?;
+        let run = source.runs(&filter, 1).await?.pop();
+        let end = source.last_end(root).await?;
         let (status, result, error) = match (&end, &run) {
             _ if row.status == ThreadStatus::Terminated => {
                 (Status::Terminated, None, Some("the thread was terminated".to_owned()))
             }
-            (Some(end), _) => words(RunEnd::from(&end.ending)),
+            (Some(end), _) => words(RunEnd::from(end)),
             (None, Some(run)) => {
                 words(RunEnd { status: run.status, result: run.result.as_deref(), error: run.error.as_deref() })
             }
@@ -75,9 +75,9 @@ impl Verdict {
     }
 
     /// Notes that whoever asked was given the result.
-    pub(crate) async fn stamp(&self, storage: &Storage) -> Result<(), Failure> {
+    pub(crate) async fn stamp(&self, source: &dyn Source) -> Result<(), Failure> {
         let Some(run) = &self.run_id else { return Ok(()) };
-        storage.store.mark_delivered(run).await.map_err(|error| storage.refused(&error))
+        source.mark_delivered(run).await
     }
 
     /// Well, or why not and with which exit code.
@@ -123,15 +123,4 @@ fn words(end: RunEnd<'_>) -> (Status, Option<String>, Option<String>) {
         RunStatus::Failed | RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => Status::Failed,
     };
     (status, end.result.map(str::to_owned), end.error.map(str::to_owned))
-}
-
-async fn last_end(store: &dyn Store, thread: ThreadId) -> Result<Option<SessionEnd>, StoreError> {
-    let mut journal = JournalReader::of_thread(store, thread);
-    let mut last = None;
-    while let Some(stored) = journal.next().await? {
-        if let Event::SessionEnded(end) = stored.event {
-            last = Some(*end);
-        }
-    }
-    Ok(last)
 }

@@ -1,6 +1,6 @@
 //! What happened, as streams show it. Only what is in the journal may go in, so that a replay gives the same bytes.
 
-use entourage_model::{ChildLink, Event, VariablesRequest};
+use entourage_model::{ChildLink, Ending, Event, VariablesRequest};
 use entourage_runtime::StoredEvent;
 use serde_json::{Value, json};
 
@@ -65,7 +65,8 @@ fn told(event: &Event) -> Value {
         Event::SessionResumed { deadline } => json!({ "type": "session_resumed", "deadline": deadline }),
         Event::TaskSaved(item) => json!({ "type": "task_saved", "task": item }),
         Event::SessionEnded(end) => {
-            json!({ "type": "session_ended", "outcome": end.ending.outcome, "limit": end.ending.limit })
+            let Ending { outcome, text, limit, .. } = &end.ending;
+            json!({ "type": "session_ended", "outcome": outcome, "text": text, "limit": limit })
         }
         Event::Terminated { at } => json!({ "type": "terminated", "at": at }),
         Event::VariablesSet { variables } => {

@@ -7,9 +7,8 @@ use crate::fault::Fault;
 use crate::meters::Counted;
 use crate::path::Path;
 use crate::query::{Query, flag};
-use crate::service::Service;
+use crate::service::Admitted;
 use crate::threads::found;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use entourage_model::{ThreadId, ThreadStatus};
@@ -38,6 +37,9 @@ pub(crate) struct Wanted {
     /// Also what happens below the thread.
     #[param(value_type = Option<bool>)]
     tree: Option<String>,
+    /// `false` ends the stream where the journal ends at the moment.
+    #[param(value_type = Option<bool>)]
+    follow: Option<String>,
 }
 
 /// What happens on a thread, from its beginning or behind a known event. Ends when the thread is terminated or deleted.
@@ -52,7 +54,7 @@ pub(crate) struct Wanted {
     ),
 )]
 pub(crate) async fn stream(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
@@ -62,6 +64,7 @@ pub(crate) async fn stream(
     let after = last.filter(|last| !last.is_empty()).or(wanted.after).map(|text| text.parse::<u64>()).transpose();
     let after = after.map_err(|_| Fault::bad_request("that is no number of an event"))?.unwrap_or(0);
     let tree = flag("tree", wanted.tree.as_deref())?;
+    let follow = flag("follow", wanted.follow.as_deref().or(Some("true")))?;
     let reader = Reader {
         watcher: service.runtime.watch(row.root),
         runtime: service.runtime,
@@ -72,6 +75,7 @@ pub(crate) async fn stream(
         due: VecDeque::new(),
         is_stale: true,
         is_over: false,
+        is_live: follow,
         _counted: service.meters.stream()?,
     };
     let lines = futures::stream::unfold(reader, |mut reader| async move {
@@ -103,6 +107,8 @@ struct Reader {
     /// The journal may hold more than was read.
     is_stale: bool,
     is_over: bool,
+    /// What happens later is waited for.
+    is_live: bool,
     _counted: Counted,
 }
 
@@ -190,7 +196,7 @@ impl Reader {
             Scope::Tree(root) => self.runtime.tree_journal(root, self.after, PAGE).await?,
         };
         self.is_stale = events.len() == PAGE;
-        self.is_over = has_ended && !self.is_stale;
+        self.is_over = (has_ended || !self.is_live) && !self.is_stale;
         for stored in &events {
             self.after = match self.scope {
                 Scope::Thread => stored.seq,

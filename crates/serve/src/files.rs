@@ -3,11 +3,10 @@
 use crate::body::Raw;
 use crate::fault::Fault;
 use crate::path::Path;
-use crate::service::Service;
+use crate::service::Admitted;
 use crate::shape::File;
 use crate::threads::found;
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -27,7 +26,7 @@ pub(crate) struct Files<'r> {
     (status = 200, description = "In order of their paths", body = Files),
     (status = 404, description = "There is no such thread"),
 ))]
-pub(crate) async fn list(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn list(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     let thread = found(&service, &id).await?.id;
     let files = service.runtime.files(thread).await?;
     Ok(Json(Files { files: files.iter().map(File::from).collect() }).into_response())
@@ -42,7 +41,7 @@ pub(crate) async fn list(State(service): State<Service>, Path(id): Path<String>)
     ),
 )]
 pub(crate) async fn read(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path((id, path)): Path<(String, String)>,
 ) -> Result<Response, Fault> {
     let thread = found(&service, &id).await?.id;
@@ -67,7 +66,7 @@ pub(crate) async fn read(
     ),
 )]
 pub(crate) async fn write(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path((id, path)): Path<(String, String)>,
     headers: HeaderMap,
     Raw(bytes): Raw,
@@ -92,7 +91,7 @@ pub(crate) async fn write(
     ),
 )]
 pub(crate) async fn delete(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path((id, path)): Path<(String, String)>,
 ) -> Result<StatusCode, Fault> {
     let thread = found(&service, &id).await?.id;
@@ -104,7 +103,7 @@ pub(crate) async fn delete(
 }
 
 /// A path that is empty.
-pub(crate) async fn nameless(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn nameless(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     found(&service, &id).await?;
     checked("").map(IntoResponse::into_response)
 }

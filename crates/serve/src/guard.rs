@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, PlainFault};
 use crate::service::Service;
+use crate::token::Bearer;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -10,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use std::net::SocketAddr;
 
 /// Routes that need no token; the host is checked for them as well.
-const OPEN: [&str; 2] = ["/healthz", "/"];
+const OPEN: [&str; 3] = ["/healthz", "/session", "/"];
+/// What a user's token opens. Everything else is the owner's, also a route that is added one day.
+const USERS: [&str; 5] = ["threads", "runs", "tasks", "agents", "openapi.json"];
 
 /// How a request came in.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +25,17 @@ pub(crate) struct Arrival {
 }
 
 /// A page of another site can make a browser send requests here, but not with our host, origin and token.
-pub(crate) async fn guard(State(service): State<Service>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(service): State<Service>, mut request: Request, next: Next) -> Response {
     // A body without a length is followed by nothing else: so nothing can be hidden behind it.
     let is_last = request.headers().contains_key(TRANSFER_ENCODING);
     let is_task = plain_path(&request).starts_with("/tasks");
     let mut response = match look(&service, &request) {
-        Ok(()) => next.run(request).await,
+        Ok(bearer) => {
+            if let Some(bearer) = bearer {
+                request.extensions_mut().insert(bearer);
+            }
+            next.run(request).await
+        }
         Err(fault) => fault.into_response(),
     };
     if is_task {
@@ -40,17 +48,23 @@ pub(crate) async fn guard(State(service): State<Service>, request: Request, next
     response
 }
 
-fn look(service: &Service, request: &Request) -> Result<(), Fault> {
+/// Who is let in; nobody in particular where no token is needed.
+fn look(service: &Service, request: &Request) -> Result<Option<Bearer>, Fault> {
     let headers = request.headers();
     let arrival = request.extensions().get::<Arrival>().expect("every request is given its arrival");
     if arrival.is_doubtful {
         return Err(Fault::bad_request("a request has either a content length or a transfer encoding"));
     }
     check_host(arrival.address, request)?;
-    if !OPEN.contains(&plain_path(request)) {
-        check_token(service, headers)?;
-    }
-    check_content_type(request.method(), headers)
+    let bearer = if OPEN.contains(&plain_path(request)) {
+        None
+    } else {
+        let bearer = check_token(service, headers)?;
+        check_reach(&bearer, request)?;
+        Some(bearer)
+    };
+    check_content_type(request.method(), headers)?;
+    Ok(bearer)
 }
 
 /// Every route is also there below `/api`.
@@ -76,13 +90,29 @@ fn check_host(address: SocketAddr, request: &Request) -> Result<(), Fault> {
     Ok(())
 }
 
-fn check_token(service: &Service, headers: &HeaderMap) -> Result<(), Fault> {
+fn check_token(service: &Service, headers: &HeaderMap) -> Result<Bearer, Fault> {
     let given = single(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    if given.is_some_and(|given| service.tokens.admit(given)) {
-        return Ok(());
+    if let Some(bearer) = given.and_then(|given| service.tokens.admit(given)) {
+        return Ok(bearer.clone());
     }
     let fault = Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is needed");
     Err(fault.hint("send `Authorization: Bearer TOKEN`; the token is in the file `token` of the data folder"))
+}
+
+/// Whether the token is for what is asked.
+fn check_reach(bearer: &Bearer, request: &Request) -> Result<(), Fault> {
+    let forbidden = |what: &'static str| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", what));
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    match (is_reading, bearer.may_read, bearer.may_write) {
+        (true, false, _) => return forbidden("this token has not the scope `read`"),
+        (false, _, false) => return forbidden("this token has not the scope `write`"),
+        (true, true, _) | (false, _, true) => {}
+    }
+    let first = plain_path(request).split('/').nth(1).unwrap_or_default();
+    if bearer.user.is_some() && !USERS.contains(&first) {
+        return forbidden("this token is for one user's threads, and this is not about them");
+    }
+    Ok(())
 }
 
 /// Whatever is posted is JSON, which no form of a web page can send.

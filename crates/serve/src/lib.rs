@@ -21,6 +21,7 @@ mod schema;
 pub mod shape;
 
 mod agents;
+mod codes;
 mod event;
 mod events;
 mod files;
@@ -28,6 +29,7 @@ mod health;
 mod messages;
 mod meters;
 mod openapi;
+mod page;
 mod runs;
 mod tasks;
 mod threads;

@@ -5,11 +5,10 @@ use crate::cursor::parse_limit;
 use crate::fault::Fault;
 use crate::path::Path;
 use crate::query::{Query, flag};
-use crate::service::Service;
+use crate::service::{Admitted, Service};
 use crate::threads::found;
 use crate::{key, schema};
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use entourage_model::{Attachment, MessageId, Role, ThreadId};
@@ -48,7 +47,7 @@ pub(crate) struct Messages {
     (status = 404, description = "There is no such thread"),
 ))]
 pub(crate) async fn list(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Fault> {
@@ -114,7 +113,7 @@ pub(crate) struct Queued {
     ),
 )]
 pub(crate) async fn send(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     headers: HeaderMap,
     Body(said): Body<Said>,

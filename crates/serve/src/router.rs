@@ -2,7 +2,9 @@
 
 use crate::fault::Fault;
 use crate::service::Service;
-use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, tasks, threads, variables};
+use crate::{
+    agents, codes, events, files, guard, health, messages, meters, openapi, page, runs, tasks, threads, variables,
+};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -25,6 +27,7 @@ pub(crate) fn router(service: Service) -> Router {
     Router::new()
         .nest("/api", api.clone())
         .merge(api)
+        .route("/", get(page::page))
         .layer(DefaultBodyLimit::max(body_bytes_max))
         .layer(from_fn_with_state(service.clone(), guard::guard))
         .with_state(service)
@@ -54,6 +57,7 @@ pub(crate) fn api() -> OpenApiRouter<Service> {
         .routes(routes!(tasks::events::events))
         .routes(routes!(agents::list))
         .routes(routes!(agents::show))
+        .routes(routes!(codes::exchange))
         .routes(routes!(health::healthz))
         .routes(routes!(meters::metrics))
 }

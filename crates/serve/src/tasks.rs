@@ -10,9 +10,8 @@ mod told;
 use crate::fault::Fault;
 use crate::path::Path;
 use crate::query::Query;
-use crate::service::Service;
+use crate::service::{Admitted, Service};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use context::Context;
@@ -60,17 +59,17 @@ pub(crate) struct Task {
 
 /// Why tasks were not taken at all, for as long as anybody may ask. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Refusals(Arc<Mutex<VecDeque<(String, String)>>>);
+pub(crate) struct Refusals(Arc<Mutex<VecDeque<(RunId, String)>>>);
 
 impl Refusals {
-    fn add(&self, task: &str, why: &str) {
+    fn add(&self, task: &RunId, why: &str) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(refused, _)| refused != task);
         kept.truncate(REFUSALS_MAX - 1);
-        kept.push_front((task.to_owned(), why.to_owned()));
+        kept.push_front((task.clone(), why.to_owned()));
     }
 
-    fn find(&self, task: &str) -> Option<String> {
+    fn find(&self, task: &RunId) -> Option<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|(refused, _)| refused == task).map(|(_, why)| why.clone())
     }
@@ -83,26 +82,29 @@ impl Refusals {
     (status = 409, description = "A task of that id has ended"),
 ))]
 pub(crate) async fn submit(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     crate::body::Body(wish): crate::body::Body<Submission>,
 ) -> Result<Json<Task>, Fault> {
     if wish.task_id.trim().is_empty() || wish.task_id.len() > ID_BYTES_MAX {
         return Err(Fault::bad_request(format!("`task_id` must be a text of at most {ID_BYTES_MAX} bytes")));
     }
-    let run = run_id(&wish.task_id);
+    let run = run_id(&service, &wish.task_id);
     if let Some(known) = service.runtime.run(&run).await? {
         if known.status.is_terminal() {
             return Err(Fault::new(StatusCode::CONFLICT, "conflict", "a task of that id has ended"));
         }
         return Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None }));
     }
-    let context = Context::read(wish.context.as_ref());
+    let mut context = Context::read(wish.context.as_ref());
+    if let Some(user) = &service.user {
+        context.user_id = Some(user.to_string());
+    }
     let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
-    match place(&service, Name::from(agent), wish.input, (context, run)).await {
+    match place(&service, Name::from(agent), wish.input, (context, run.clone())).await {
         Ok(()) => Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None })),
         Err(RuntimeError::NoAgent(agent)) => {
             let why = format!("there is no agent `{agent}`");
-            service.refusals.add(&wish.task_id, &why);
+            service.refusals.add(&run, &why);
             Ok(Json(Task { task_id: wish.task_id, status: "error", result: None, error: Some(why) }))
         }
         Err(error) => Err(error.into()),
@@ -152,8 +154,8 @@ async fn conversation(service: &Service, agent: &Name, context: &Context) -> Res
 #[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses(
     (status = 200, description = "The task", body = Task),
 ))]
-pub(crate) async fn show(State(service): State<Service>, Path(id): Path<String>) -> Result<Json<Task>, Fault> {
-    let row = service.runtime.run(&run_id(&id)).await?;
+pub(crate) async fn show(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Json<Task>, Fault> {
+    let row = service.runtime.run(&run_id(&service, &id)).await?;
     told(&service, id, row).await
 }
 
@@ -171,13 +173,13 @@ pub(crate) struct Patience {
     (status = 400, description = "A time that cannot be"),
 ))]
 pub(crate) async fn wait(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(patience): Query<Patience>,
 ) -> Result<Json<Task>, Fault> {
     let seconds = patience.timeout_seconds.as_deref().map_or(Ok(WAIT_SECONDS), str::parse);
     let seconds = seconds.map_err(|_| Fault::bad_request("`timeout_seconds` must be a whole number"))?;
-    let run = run_id(&id);
+    let run = run_id(&service, &id);
     if service.runtime.run(&run).await?.is_none() {
         return told(&service, id, None).await;
     }
@@ -205,8 +207,8 @@ pub(crate) async fn wait(
 #[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)), responses(
     (status = 200, description = "It is told to end"),
 ))]
-pub(crate) async fn cancel(State(service): State<Service>, Path(id): Path<String>) -> Result<StatusCode, Fault> {
-    match service.runtime.cancel(&run_id(&id)).await {
+pub(crate) async fn cancel(Admitted(service): Admitted, Path(id): Path<String>) -> Result<StatusCode, Fault> {
+    match service.runtime.cancel(&run_id(&service, &id)).await {
         Ok(()) | Err(RuntimeError::NoRun(_)) => Ok(StatusCode::OK),
         Err(error) => Err(error.into()),
     }
@@ -223,7 +225,7 @@ pub(crate) async fn resume(Path(_): Path<String>) -> Response {
 /// Whoever is told a result has been given it.
 async fn told(service: &Service, task_id: String, row: Option<RunRow>) -> Result<Json<Task>, Fault> {
     let Some(row) = row else {
-        let error = service.refusals.find(&task_id).unwrap_or_else(|| "task not found".to_owned());
+        let error = service.refusals.find(&run_id(service, &task_id)).unwrap_or_else(|| "task not found".to_owned());
         return Ok(Json(Task { task_id, status: "error", result: None, error: Some(error) }));
     };
     if row.status.is_terminal() && row.delivered_at.is_none() {
@@ -244,7 +246,10 @@ fn word(status: RunStatus) -> &'static str {
     }
 }
 
-/// Apart from the ids that runs are given here.
-fn run_id(task: &str) -> RunId {
-    format!("remote_{task}").into()
+/// Apart from the ids that runs are given here, and from those of other users' tasks.
+fn run_id(service: &Service, task: &str) -> RunId {
+    match &service.user {
+        Some(user) => format!("remote_{user}/{task}").into(),
+        None => format!("remote_{task}").into(),
+    }
 }

@@ -4,12 +4,11 @@ use crate::body::{Body, unique};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::path::Path;
-use crate::query::Query;
-use crate::service::Service;
+use crate::query::{Query, flag};
+use crate::service::{Admitted, Service};
 use crate::shape::{Thread, ThreadWithChildren};
 use crate::{key, schema};
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use entourage_model::{Name, RunId, ThreadId, ThreadStatus, Timestamp};
@@ -65,14 +64,17 @@ pub(crate) struct Created {
     ),
 )]
 pub(crate) async fn create(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     headers: HeaderMap,
     Body(wish): Body<Wish>,
 ) -> Result<Response, Fault> {
     if !wish.attachments.is_empty() {
         return Err(Fault::bad_request("a new thread has no files that could be attached"));
     }
-    let key = key::given(&headers)?.map(|name| RootKey { name, request: key::digest(&wish) });
+    let wish = Wish { user_id: service.user.as_deref().map(str::to_owned).or(wish.user_id), ..wish };
+    // Users do not know of each other: their keys have nothing to do with each other.
+    let named = |name: String| service.user.as_ref().map_or_else(|| name.clone(), |user| format!("{user}/{name}"));
+    let key = key::given(&headers)?.map(|name| RootKey { name: named(name), request: key::digest(&wish) });
     let team = service.team().await;
     let variable = |(name, value): (String, String)| {
         let value = team.variable(&name, value);
@@ -109,6 +111,12 @@ pub(crate) struct Wanted {
     #[param(format = Uuid)]
     parent: Option<String>,
     tag: Option<String>,
+    /// Only threads of the tree below this root, itself included.
+    #[param(format = Uuid)]
+    root: Option<String>,
+    /// Only threads without a parent.
+    #[param(value_type = Option<bool>)]
+    roots: Option<String>,
     #[param(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<String>,
     /// `next` of the page before.
@@ -127,18 +135,21 @@ pub(crate) struct Threads<'r> {
     (status = 200, description = "A page of them; `next` where there are more", body = Threads),
     (status = 400, description = "A filter, limit or cursor that cannot be"),
 ))]
-pub(crate) async fn list(State(service): State<Service>, Query(wanted): Query<Wanted>) -> Result<Response, Fault> {
+pub(crate) async fn list(Admitted(service): Admitted, Query(wanted): Query<Wanted>) -> Result<Response, Fault> {
     let id = |text: &str| text.parse::<ThreadId>().ok();
     let cursor = Cursor::parse(wanted.limit.as_deref(), wanted.cursor.as_deref(), id)?;
     let parent = wanted.parent.map(|text| text.parse::<ThreadId>()).transpose();
+    let root = wanted.root.map(|text| text.parse::<ThreadId>()).transpose();
     let named = |text: &str| ThreadStatus::ALL.into_iter().find(|status| status.word() == text);
     let status = wanted.status.map(|text| named(&text).ok_or(text)).transpose();
     let filter = ThreadFilter {
         agent: wanted.agent.map(|agent| Name::from(agent.as_str())),
         status: status.map_err(|text| Fault::bad_request(format!("`{text}` is no status of a thread")))?,
         parent: parent.map_err(|_| Fault::bad_request("`parent` is no id of a thread"))?,
+        root: root.map_err(|_| Fault::bad_request("`root` is no id of a thread"))?,
+        roots: flag("roots", wanted.roots.as_deref())?,
         tag: wanted.tag,
-        ..ThreadFilter::default()
+        user_id: service.user.as_deref().map(str::to_owned),
     };
     let mut rows = service.runtime.threads(&filter, cursor.page()).await?;
     let next = cursor.cut(&mut rows, |row| row.id.to_string());
@@ -151,7 +162,7 @@ pub(crate) async fn list(State(service): State<Service>, Query(wanted): Query<Wa
     (status = 200, description = "The thread", body = ThreadWithChildren),
     (status = 404, description = "There is no such thread"),
 ))]
-pub(crate) async fn show(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn show(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     let row = found(&service, &id).await?;
     shown(&service, &row).await
 }
@@ -172,7 +183,7 @@ pub(crate) struct Patience {
     (status = 404, description = "There is no such thread"),
 ))]
 pub(crate) async fn wait(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(patience): Query<Patience>,
 ) -> Result<Response, Fault> {
@@ -199,7 +210,7 @@ pub(crate) async fn wait(
     (status = 204, description = "It is gone"),
     (status = 404, description = "There is no such thread"),
 ))]
-pub(crate) async fn delete(State(service): State<Service>, Path(id): Path<String>) -> Result<StatusCode, Fault> {
+pub(crate) async fn delete(Admitted(service): Admitted, Path(id): Path<String>) -> Result<StatusCode, Fault> {
     let row = found(&service, &id).await?;
     service.runtime.delete(row.id).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -222,7 +233,7 @@ pub(crate) struct Told {
     (status = 404, description = "There is no such thread"),
     (status = 409, description = "It is terminated"),
 ))]
-pub(crate) async fn stop(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn stop(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     let row = found(&service, &id).await?;
     service.runtime.stop(row.id).await?;
     told(&service, &id).await
@@ -233,7 +244,7 @@ pub(crate) async fn stop(State(service): State<Service>, Path(id): Path<String>)
     (status = 202, description = "The thread as it is now", body = Told),
     (status = 404, description = "There is no such thread"),
 ))]
-pub(crate) async fn terminate(State(service): State<Service>, Path(id): Path<String>) -> Result<Response, Fault> {
+pub(crate) async fn terminate(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     let row = found(&service, &id).await?;
     service.runtime.terminate(row.id).await?;
     told(&service, &id).await
@@ -245,10 +256,11 @@ async fn told(service: &Service, id: &str) -> Result<Response, Fault> {
     Ok((StatusCode::ACCEPTED, Json(told)).into_response())
 }
 
-/// The thread that a path names. What cannot be an id is as unknown as one that nobody has.
+/// The thread that a path names. What cannot be an id is as unknown as one that nobody has, and as somebody else's.
 pub(crate) async fn found(service: &Service, id: &str) -> Result<ThreadRow, Fault> {
     let id = id.parse::<ThreadId>().map_err(|_| Fault::not_found("thread"))?;
-    service.runtime.thread(id).await?.ok_or_else(|| Fault::not_found("thread"))
+    let row = service.runtime.thread(id).await?.filter(|row| service.shows(row.user_id.as_deref()));
+    row.ok_or_else(|| Fault::not_found("thread"))
 }
 
 async fn shown(service: &Service, row: &ThreadRow) -> Result<Response, Fault> {

@@ -3,10 +3,9 @@
 use crate::body::Body;
 use crate::fault::Fault;
 use crate::path::Path;
-use crate::service::Service;
+use crate::service::{Admitted, Service};
 use crate::threads::found;
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use entourage_model::{Name, RequestId, ThreadId};
@@ -56,7 +55,7 @@ pub(crate) struct Booted {
     ),
 )]
 pub(crate) async fn show(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path((id, request)): Path<(String, String)>,
 ) -> Result<Json<Wanted>, Fault> {
     let (thread, request_id) = named(&service, &id, &request).await?;
@@ -81,7 +80,7 @@ pub(crate) async fn show(
     ),
 )]
 pub(crate) async fn give(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path((id, request)): Path<(String, String)>,
     Body(values): Body<Values>,
 ) -> Result<Response, Fault> {

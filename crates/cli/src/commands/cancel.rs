@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::source::{Holder, Source as _};
 use crate::storage::Storage;
 use crate::{identifier, wish};
 use clap::Args;
@@ -18,12 +19,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
-    let mut row = identifier::run(&storage, &arguments.run).await?;
+    let holder = Holder::look(invocation).await?;
+    let mut row = identifier::run(holder.source(), &arguments.run).await?;
     if row.status.is_terminal() {
-        storage.store.close().await;
+        holder.source().close().await;
     } else {
-        row = cancel(invocation, storage, &row).await?;
+        row = match holder {
+            Holder::Store(storage) => cancel(invocation, storage, &row).await?,
+            Holder::Server(server) => {
+                server.cancel(&row.id).await?;
+                server.ended(&row.id, wish::ENDING).await?.unwrap_or(row)
+            }
+        };
     }
     if invocation.is_json() {
         invocation.screen.json(&Run::from(&row));
@@ -35,7 +42,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
 
 async fn cancel(invocation: &Invocation, storage: Storage, row: &RunRow) -> Result<RunRow, Failure> {
     storage.store.request_cancel(&row.id).await.map_err(|error| storage.refused(&error))?;
-    let thread = storage.store.thread(row.thread).await.map_err(|error| storage.refused(&error))?;
+    let thread = storage.thread(row.thread).await?;
     let missing = || Failure::of_runtime(&RuntimeError::NoThread(row.thread), &storage.place);
     let thread = thread.ok_or_else(missing)?;
     let ended = async |runtime: &Runtime| runtime.wait_for_run(&row.id, wish::ENDING).await;

@@ -4,6 +4,7 @@
 
 use crate::arguments::Options;
 use crate::commands::run::{conclude, until_quiet};
+use crate::commands::serve;
 use crate::errand::Errand;
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
@@ -47,12 +48,20 @@ pub(crate) struct Arguments {
     /// Keep the demo's folder, with its declarations and its threads
     #[arg(long)]
     keep: bool,
+    /// Then serve its threads and the web page, until Ctrl-C
+    #[arg(long)]
+    serve: bool,
 }
 
 pub(crate) async fn perform(arguments: &Arguments, options: Options, screen: Screen) -> Result<(), Failure> {
     let folder = TempDir::with_prefix("entourage-demo-").map_err(|fault| unwritable(&fault))?;
     Output::at(folder.path())?.write(&texts(FILES), OnClash::Refuse)?;
-    let worked = work(folder.path(), options, screen.clone()).await;
+    let mut worked = work(folder.path(), options.clone(), screen.clone()).await;
+    if worked.is_ok() && arguments.serve {
+        let invocation = invocation(folder.path(), &options, screen.clone())?;
+        screen.note("open this link to see them on a page; Ctrl-C ends the server");
+        worked = serve::perform(&invocation, serve::Arguments::anywhere()).await;
+    }
     if !arguments.keep {
         return worked.map_err(without_hint);
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
-use crate::storage::Storage;
+use crate::source::Holder;
 use crate::{advice, identifier};
 use clap::Args;
 use entourage_model::{Report, RunStatus};
@@ -18,17 +18,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
-    let row = identifier::run(&storage, &arguments.run).await?;
+    let holder = Holder::look(invocation).await?;
+    let source = holder.source();
+    let row = identifier::run(source, &arguments.run).await?;
     if invocation.is_json() {
         invocation.screen.json(&Run::from(&row));
     } else if let Some(result) = &row.result {
         invocation.screen.data(result);
     }
     if row.status.is_terminal() {
-        storage.store.mark_delivered(&row.id).await.map_err(|error| storage.refused(&error))?;
+        source.mark_delivered(&row.id).await?;
     }
-    storage.store.close().await;
+    source.close().await;
     outcome(&row)
 }
 

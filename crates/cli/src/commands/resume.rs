@@ -43,8 +43,7 @@ async fn everything(invocation: &Invocation, mut errand: Errand<'_>) -> Result<(
     }
     let mut verdicts = Vec::new();
     for root in &roots {
-        let verdict = Verdict::read(errand.bench.store(), *root).await;
-        verdicts.extend(verdict.map_err(|error| errand.bench.storage().refused(&error))?);
+        verdicts.extend(Verdict::read(errand.bench.storage(), *root).await?);
     }
     print(invocation, &verdicts);
     for verdict in &verdicts {

@@ -119,7 +119,7 @@ fn split(words: &[String]) -> Result<(Option<&str>, &str), Failure> {
 /// Closes the work, prints what became of it, and ends with its exit code.
 pub(crate) async fn conclude(invocation: &Invocation, errand: &Errand<'_>, root: ThreadId) -> Result<(), Failure> {
     let bench = &errand.bench;
-    let verdict = Verdict::read(bench.store(), root).await.map_err(|error| bench.storage().refused(&error))?;
+    let verdict = Verdict::read(bench.storage(), root).await?;
     let verdict = verdict.ok_or_else(|| bench.refused(&RuntimeError::NoThread(root)))?;
     verdict.print(invocation);
     verdict.stamp(bench.storage()).await?;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
 use crate::listing::Listing;
-use crate::storage::Storage;
+use crate::source::{Holder, Source};
 use crate::table;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -32,28 +32,28 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
+    let holder = Holder::look(invocation).await?;
+    let source = holder.source();
     let thread = match &arguments.thread {
-        Some(thread) => Some(identifier::thread(&storage, thread).await?.id),
+        Some(thread) => Some(identifier::thread(source, thread).await?.id),
         None => None,
     };
     let status = arguments.status.and_then(|word| RunStatus::ALL.into_iter().find(|status| status.word() == word));
     let filter = RunFilter { thread, status, unread: arguments.unread, parent: None };
-    let rows = storage.store.runs(&filter, Listing::<RunRow>::page(arguments.limit)).await;
-    let rows = rows.map_err(|error| storage.refused(&error))?;
-    print(invocation, &storage, &Listing::of(rows, arguments.limit));
-    storage.store.close().await;
+    let rows = source.runs(&filter, Listing::<RunRow>::page(arguments.limit)).await?;
+    print(invocation, source, &Listing::of(rows, arguments.limit));
+    source.close().await;
     Ok(())
 }
 
-fn print(invocation: &Invocation, storage: &Storage, listing: &Listing<RunRow>) {
+fn print(invocation: &Invocation, source: &dyn Source, listing: &Listing<RunRow>) {
     if invocation.is_json() {
         return listing.print_json(invocation, ("runs", "run_id"), |row| json!(Run::from(row)));
     }
     if listing.rows.is_empty() {
         return invocation.screen.note("no runs");
     }
-    let now = storage.store.now();
+    let now = source.now();
     let cells: Vec<_> = listing
         .rows
         .iter()

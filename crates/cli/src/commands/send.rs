@@ -5,12 +5,15 @@ use crate::errand::Errand;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models;
+use crate::remote_server::RemoteServer;
+use crate::source::Holder;
 use crate::storage::Storage;
+use crate::verdict::Verdict;
 use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::{Item, Message, MessageId, Posted, Role};
 use entourage_runtime::{Outgoing, RuntimeError};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 #[derive(Debug, Args)]
@@ -28,10 +31,14 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let message = spoken(&arguments.message)?;
+    let storage = match Holder::look(invocation).await? {
+        Holder::Store(storage) => storage,
+        Holder::Server(server) => return tell(invocation, &server, &arguments, &message).await,
+    };
     if arguments.detach {
-        return queue(invocation, &arguments.thread, message).await;
+        return queue(invocation, storage, &arguments.thread, message).await;
     }
-    let mut errand = Errand::open(invocation, Storage::look(invocation)?, models::settings(invocation)?).await?;
+    let mut errand = Errand::open(invocation, storage, models::settings(invocation)?).await?;
     let row = identifier::thread(errand.bench.storage(), &arguments.thread).await?;
     let runtime = errand.bench.runtime.clone();
     let live = errand.live(row.root, invocation.show()).after_past().await;
@@ -44,8 +51,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
 }
 
 /// Puts the message into the queue and leaves it there.
-async fn queue(invocation: &Invocation, thread: &str, content: String) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
+async fn queue(invocation: &Invocation, storage: Storage, thread: &str, content: String) -> Result<(), Failure> {
     let row = identifier::thread(&storage, thread).await?;
     let limits = &invocation.settings.limits;
     if content.len() > limits.message_bytes {
@@ -56,10 +62,36 @@ async fn queue(invocation: &Invocation, thread: &str, content: String) -> Result
     let message = Message::new(id, Role::User, content, storage.store.now());
     wish::queue(invocation, &storage, row.id, Item::Message(Posted::plain(message))).await?;
     storage.store.close().await;
-    if invocation.is_json() {
-        invocation.screen.json(&json!({ "message_id": id, "status": "queued" }));
-    } else {
-        invocation.screen.note(&format!("queued; `entourage resume {}` works on it", row.id));
-    }
+    let document = json!({ "message_id": id, "status": "queued" });
+    print_queued(invocation, &document, &format!("`entourage resume {}`", row.id));
     Ok(())
+}
+
+/// Gives the message to the server, which works on it whoever waits.
+async fn tell(
+    invocation: &Invocation,
+    server: &RemoteServer,
+    arguments: &Arguments,
+    content: &str,
+) -> Result<(), Failure> {
+    let row = identifier::thread(server, &arguments.thread).await?;
+    let queued = server.send(row.id, content).await?;
+    if arguments.detach {
+        print_queued(invocation, &queued, "the server");
+        return Ok(());
+    }
+    server.until_quiet(row.root).await?;
+    let verdict = Verdict::read(server, row.root).await?;
+    let verdict = verdict.ok_or_else(|| Failure::of_runtime(&RuntimeError::NoThread(row.root), ""))?;
+    verdict.print(invocation);
+    verdict.stamp(server).await?;
+    verdict.outcome(invocation)
+}
+
+fn print_queued(invocation: &Invocation, document: &Value, worker: &str) {
+    if invocation.is_json() {
+        invocation.screen.json(document);
+    } else {
+        invocation.screen.note(&format!("queued; {worker} works on it"));
+    }
 }

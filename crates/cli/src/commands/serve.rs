@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::models;
+use crate::private_file;
 use crate::project::Project;
 use crate::server_file::ServerFile;
 use crate::settings::{Settings, SettingsFile};
@@ -13,7 +14,7 @@ use crate::token_file;
 use crate::workbench::{self, Equipment, Workbench};
 use clap::Args;
 use entourage_model::{Report, Severity, Team};
-use entourage_serve::{Drain, Server, Service, Teams, Tokens};
+use entourage_serve::{Drain, Server, Service, Teams, Token};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -25,11 +26,18 @@ const LISTEN: &str = "127.0.0.1:7717";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Unfinished threads go on by themselves. Every request but `/healthz` needs `Authorization: Bearer TOKEN`; the token is
-in the file `token` of the data folder.")]
+in the file `token` of the data folder. The printed link opens the web page once, within a quarter of an hour.")]
 pub(crate) struct Arguments {
     /// The address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = LISTEN)]
     listen: SocketAddr,
+}
+
+impl Arguments {
+    /// On a free port of this machine.
+    pub(crate) fn anywhere() -> Self {
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 0)) }
+    }
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
@@ -44,7 +52,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let models = models::settings(invocation)?;
     let storage = Storage::open(invocation)?;
     project.make_data_folder()?;
-    let token = token_file::open(project)?;
+    let tokens = token_file::open(project)?;
     let server = Server::listen(arguments.listen)
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
@@ -54,11 +62,11 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         settings: invocation.settings.clone(),
         files: invocation.settings_files.clone(),
     };
-    let service = Service::new(bench.runtime.clone(), Arc::new(teams), Tokens::new(token));
+    let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
     bench.runtime.resume(None);
     let file = ServerFile::write(project, server.address())?;
-    announce(invocation, server.address());
+    announce(invocation, &link(&service, server.address())?);
     let drain = Drain::default();
     let serving = server.run(service, drain.clone());
     let asked = async {
@@ -107,12 +115,20 @@ fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSet
     }
 }
 
-fn announce(invocation: &Invocation, address: SocketAddr) {
-    let link = format!("http://{address}/");
+/// The page's address, with a code that opens it once: whoever finds it later in a log or a history gets nowhere.
+fn link(service: &Service, address: SocketAddr) -> Result<String, Failure> {
+    let code = private_file::randomness().and_then(Token::generate).map_err(|fault| {
+        Failure::new(Exit::File, Report::error("C038", format!("a code for the page cannot be made: {fault}")))
+    })?;
+    let query = format!("?code={}", code.reveal());
+    Ok(format!("http://{address}/{}", if service.invite(code) { query } else { String::new() }))
+}
+
+fn announce(invocation: &Invocation, link: &str) {
     if invocation.is_json() {
         invocation.screen.json(&json!({ "url": link }));
     } else {
-        invocation.screen.data(&link);
+        invocation.screen.data(link);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
 use crate::screen::Paint;
+use crate::source::{Holder, Source};
 use crate::storage::Storage;
 use crate::transcript::{self, Audience, Length};
 use crate::tree::Tree;
@@ -13,7 +14,7 @@ use crate::workbench::silent_models;
 use clap::Args;
 use entourage_model::ThreadStatus;
 use entourage_serve::shape::ThreadWithChildren;
-use entourage_store::{Page, RunFilter, Store, StoreError, ThreadRow};
+use entourage_store::{RunFilter, ThreadRow};
 
 /// So many lines of each message are shown.
 const LINES_MAX: usize = 6;
@@ -30,21 +31,29 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    if invocation.is_json() {
-        return document(invocation, &arguments.thread).await;
+    let holder = Holder::look(invocation).await?;
+    match holder {
+        Holder::Store(storage) if invocation.is_json() => {
+            return document(invocation, storage, &arguments.thread).await;
+        }
+        Holder::Server(server) if invocation.is_json() => {
+            let row = identifier::thread(&server, &arguments.thread).await?;
+            invocation.screen.json(&server.shown(row.id).await?);
+            return Ok(());
+        }
+        Holder::Store(_) | Holder::Server(_) => {}
     }
-    let storage = Storage::look(invocation)?;
-    let row = identifier::thread(&storage, &arguments.thread).await?;
-    let shown = words(&storage, &row, arguments.last, invocation.screen.data_paint()).await;
-    let shown = shown.map_err(|error| storage.refused(&error))?;
-    storage.store.close().await;
+    let source = holder.source();
+    let row = identifier::thread(source, &arguments.thread).await?;
+    let shown = words(source, &row, arguments.last, invocation.screen.data_paint()).await?;
+    source.close().await;
     invocation.screen.data(&shown);
     Ok(())
 }
 
 /// As `GET /threads/{id}`: its children are what the thread itself knows of them.
-async fn document(invocation: &Invocation, thread: &str) -> Result<(), Failure> {
-    let errand = Errand::open(invocation, Storage::look(invocation)?, silent_models()).await?;
+async fn document(invocation: &Invocation, storage: Storage, thread: &str) -> Result<(), Failure> {
+    let errand = Errand::open(invocation, storage, silent_models()).await?;
     let mut row = [identifier::thread(errand.bench.storage(), thread).await?];
     errand.bench.runtime.name_artifacts(&mut row).await.map_err(|error| errand.bench.refused(&error))?;
     let [row] = row;
@@ -58,17 +67,16 @@ async fn document(invocation: &Invocation, thread: &str) -> Result<(), Failure> 
     Ok(())
 }
 
-async fn words(storage: &Storage, row: &ThreadRow, last: usize, paint: Paint) -> Result<String, StoreError> {
-    let store = &*storage.store;
-    let tree = Tree::read(store, row.root).await?;
+async fn words(source: &dyn Source, row: &ThreadRow, last: usize, paint: Paint) -> Result<String, Failure> {
+    let tree = Tree::read(source, row.root).await?;
     let mut lines = vec![format!("{} {}", paint.strong("thread"), row.id)];
     if let Some(parent) = row.parent {
         lines.push(format!("{} {parent}, below {}", paint.strong("parent"), row.root));
     }
-    lines.push(format!("{} {}", paint.strong("started"), ago(store.now(), row.created_at)));
+    lines.push(format!("{} {}", paint.strong("started"), ago(source.now(), row.created_at)));
     lines.push(String::new());
-    branch(store, &tree, row, (&mut Vec::new(), paint), &mut lines).await?;
-    let messages = transcript::read(store, row.id, Audience::People, last).await?;
+    branch(source, &tree, row, (&mut Vec::new(), paint), &mut lines).await?;
+    let messages = transcript::last(source.messages(row.id, Audience::People).await?, last);
     if !messages.is_empty() {
         lines.push(String::new());
     }
@@ -80,29 +88,29 @@ async fn words(storage: &Storage, row: &ThreadRow, last: usize, paint: Paint) ->
 
 /// The thread's line, then those of its children.
 async fn branch(
-    store: &dyn Store,
+    source: &dyn Source,
     tree: &Tree,
     row: &ThreadRow,
     (last, paint): (&mut Vec<bool>, Paint),
     lines: &mut Vec<String>,
-) -> Result<(), StoreError> {
+) -> Result<(), Failure> {
     let mut line = String::new();
     if let Some((own, above)) = last.split_last() {
         above.iter().for_each(|last| line.push_str(if *last { "   " } else { "│  " }));
         line.push_str(if *own { "└─ " } else { "├─ " });
     }
-    line.push_str(&about(store, row, paint).await?);
+    line.push_str(&about(source, row, paint).await?);
     lines.push(line);
     let children: Vec<_> = tree.children(row.id).collect();
     for (place, child) in children.iter().enumerate() {
         last.push(place + 1 == children.len());
-        Box::pin(branch(store, tree, child, (last, paint), lines)).await?;
+        Box::pin(branch(source, tree, child, (last, paint), lines)).await?;
         last.pop();
     }
     Ok(())
 }
 
-async fn about(store: &dyn Store, row: &ThreadRow, paint: Paint) -> Result<String, StoreError> {
+async fn about(source: &dyn Source, row: &ThreadRow, paint: Paint) -> Result<String, Failure> {
     let name = Tree::given_name(row).map_or_else(|| row.agent.to_string(), |name| format!("{} ({name})", row.agent));
     let status = row.status.word();
     let status = match row.status {
@@ -112,8 +120,8 @@ async fn about(store: &dyn Store, row: &ThreadRow, paint: Paint) -> Result<Strin
     };
     let mut spent = tokens(total(row.usage));
     let filter = RunFilter { thread: Some(row.id), ..RunFilter::default() };
-    if let Some(run) = store.runs(&filter, Page { after: None, limit: 1 }).await?.pop() {
-        let end = run.ended_at.unwrap_or_else(|| store.now());
+    if let Some(run) = source.runs(&filter, 1).await?.pop() {
+        let end = run.ended_at.unwrap_or_else(|| source.now());
         spent = format!("{spent}, {}", duration(end.since(run.started_at.unwrap_or(run.created_at))));
     }
     Ok(format!("{name}  {status}  {spent}  {}", paint.faint(&row.id.to_string())))

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::storage::Storage;
+use crate::source::Holder;
 use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::Item;
@@ -17,10 +17,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
-    let row = identifier::thread(&storage, &arguments.thread).await?;
-    let settled = async |runtime: &Runtime| runtime.wait(row.id, wish::ENDING).await;
-    let row = wish::grant(invocation, storage, &row, Item::Stop, settled).await?;
+    let holder = Holder::look(invocation).await?;
+    let row = identifier::thread(holder.source(), &arguments.thread).await?;
+    let row = match holder {
+        Holder::Store(storage) => {
+            let settled = async |runtime: &Runtime| runtime.wait(row.id, wish::ENDING).await;
+            wish::grant(invocation, storage, &row, Item::Stop, settled).await?
+        }
+        Holder::Server(server) => {
+            server.stop(row.id).await?;
+            server.settled(row.id, wish::ENDING).await?
+        }
+    };
     if invocation.is_json() {
         invocation.screen.json(&Thread::from(&row));
     } else {

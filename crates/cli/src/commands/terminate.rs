@@ -2,14 +2,15 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::storage::Storage;
+use crate::remote_server::RemoteServer;
+use crate::source::{Holder, Source as _};
 use crate::tree::Tree;
 use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::{Item, ThreadId, ThreadStatus};
 use entourage_runtime::{Notice, Runtime, RuntimeError};
 use entourage_serve::shape::Thread;
-use entourage_store::ThreadRow;
+use entourage_store::{ThreadFilter, ThreadRow, all_threads};
 use std::time::Duration;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -22,10 +23,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
-    let row = identifier::thread(&storage, &arguments.thread).await?;
-    let terminated = async |runtime: &Runtime| until_terminated(runtime, &row).await;
-    let ended = wish::grant(invocation, storage, &row, Item::Terminate, terminated).await?;
+    let holder = Holder::look(invocation).await?;
+    let row = identifier::thread(holder.source(), &arguments.thread).await?;
+    let ended = match holder {
+        Holder::Store(storage) => {
+            let terminated = async |runtime: &Runtime| until_terminated(runtime, &row).await;
+            wish::grant(invocation, storage, &row, Item::Terminate, terminated).await?
+        }
+        Holder::Server(server) => {
+            server.terminate(row.id).await?;
+            until_server_terminated(&server, &row).await?
+        }
+    };
     if invocation.is_json() {
         invocation.screen.json(&Thread::from(&ended[0]));
     } else {
@@ -39,12 +48,9 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
 async fn until_terminated(runtime: &Runtime, row: &ThreadRow) -> Result<Vec<ThreadRow>, RuntimeError> {
     let mut watcher = runtime.watch(row.root);
     loop {
-        let own = runtime.store().thread(row.id).await?.ok_or(RuntimeError::NoThread(row.id))?;
-        let tree = Tree::read(&**runtime.store(), row.root).await?;
-        let mut rows = vec![own];
-        rows.extend(subtree(&tree, row.id).into_iter().cloned());
-        if rows.iter().all(|row| row.status == ThreadStatus::Terminated) {
-            return Ok(rows);
+        let rows = all_threads(&**runtime.store(), &tree_of(row)).await?;
+        if let Some(ended) = terminated(rows, row.id) {
+            return Ok(ended);
         }
         let stirred = async { while !matches!(watcher.next().await, Notice::Status { .. } | Notice::Lagged) {} };
         // Time running out means the same as a notice: look again.
@@ -52,6 +58,25 @@ async fn until_terminated(runtime: &Runtime, row: &ThreadRow) -> Result<Vec<Thre
     }
 }
 
-fn subtree(tree: &Tree, thread: ThreadId) -> Vec<&ThreadRow> {
-    tree.children(thread).flat_map(|child| [vec![child], subtree(tree, child.id)].concat()).collect()
+/// The same, asked of a server, which tells nobody when a tree has ended.
+async fn until_server_terminated(server: &RemoteServer, row: &ThreadRow) -> Result<Vec<ThreadRow>, Failure> {
+    loop {
+        let rows = server.threads(&tree_of(row), usize::MAX).await?;
+        if let Some(ended) = terminated(rows, row.id) {
+            return Ok(ended);
+        }
+        tokio::time::sleep(LOOK_AGAIN / 10).await;
+    }
+}
+
+fn tree_of(row: &ThreadRow) -> ThreadFilter {
+    ThreadFilter { root: Some(row.root), ..ThreadFilter::default() }
+}
+
+/// The thread and what is below it, if nothing of that is left.
+fn terminated(rows: Vec<ThreadRow>, thread: ThreadId) -> Option<Vec<ThreadRow>> {
+    let own = rows.iter().find(|row| row.id == thread)?.clone();
+    let tree = Tree::of(rows);
+    let ended: Vec<_> = [own].into_iter().chain(tree.below(thread).into_iter().cloned()).collect();
+    ended.iter().all(|row| row.status == ThreadStatus::Terminated).then_some(ended)
 }

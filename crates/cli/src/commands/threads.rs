@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
 use crate::listing::Listing;
-use crate::storage::Storage;
+use crate::source::{Holder, Source};
 use crate::tree::Tree;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -38,21 +38,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let storage = Storage::look(invocation)?;
-    let limit = arguments.limit;
-    let filter = filter(&storage, arguments).await?;
-    let rows = storage.store.threads(&filter, Listing::<ThreadRow>::page(limit)).await;
-    let mut rows = rows.map_err(|error| storage.refused(&error))?;
-    let named = entourage_runtime::name_artifacts(&*storage.store, &mut rows).await;
-    named.map_err(|error| storage.refused(&error))?;
-    print(invocation, &storage, &Listing::of(rows, limit));
-    storage.store.close().await;
+    let holder = Holder::look(invocation).await?;
+    let (source, limit) = (holder.source(), arguments.limit);
+    let filter = filter(source, arguments).await?;
+    let rows = source.threads(&filter, Listing::<ThreadRow>::page(limit)).await?;
+    print(invocation, source, &Listing::of(rows, limit));
+    source.close().await;
     Ok(())
 }
 
-async fn filter(storage: &Storage, arguments: Arguments) -> Result<ThreadFilter, Failure> {
+async fn filter(source: &dyn Source, arguments: Arguments) -> Result<ThreadFilter, Failure> {
     let parent = match &arguments.parent {
-        Some(parent) => Some(identifier::thread(storage, parent).await?.id),
+        Some(parent) => Some(identifier::thread(source, parent).await?.id),
         None => None,
     };
     Ok(ThreadFilter {
@@ -65,14 +62,14 @@ async fn filter(storage: &Storage, arguments: Arguments) -> Result<ThreadFilter,
     })
 }
 
-fn print(invocation: &Invocation, storage: &Storage, listing: &Listing<ThreadRow>) {
+fn print(invocation: &Invocation, source: &dyn Source, listing: &Listing<ThreadRow>) {
     if invocation.is_json() {
         return listing.print_json(invocation, ("threads", "thread_id"), |row| json!(Thread::from(row)));
     }
     if listing.rows.is_empty() {
         return invocation.screen.note("no threads; `entourage run` starts one");
     }
-    let now = storage.store.now();
+    let now = source.now();
     let cells: Vec<_> = by_tree(&listing.rows)
         .into_iter()
         .map(|(depth, row)| {

@@ -1,7 +1,10 @@
 //! `demo`: the first thing that a new user sees.
 
-use crate::project::Project;
+use crate::project::{Project, signal};
 use crate::terminal::draw;
+use rustix::process::Signal;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 
 #[test]
 fn the_demo_ends_well_and_leaves_nothing_behind() {
@@ -62,4 +65,20 @@ fn no_color_means_none() {
     assert!(drawn.starts_with("error[C009]:"), "{drawn:?}");
     let (drawn, _) = draw(&Project::new(), &["run", "hello"]);
     assert!(drawn.starts_with("\x1b["), "{drawn:?}");
+}
+
+#[test]
+fn a_demo_can_be_looked_at_on_a_page() {
+    let project = Project::new();
+    let mut child = project.start(&["demo", "--serve"]);
+    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines().map(Result::unwrap);
+    let link = lines.into_iter().find(|line| line.starts_with("http://127.0.0.1:")).unwrap();
+    let address = link["http://".len()..].split('/').next().unwrap().to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<title>entourage</title>"), "{answer}");
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

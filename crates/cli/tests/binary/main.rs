@@ -20,5 +20,6 @@ mod settings;
 mod signatures;
 mod stores;
 mod threads;
+mod through_server;
 #[cfg(target_os = "linux")]
 mod toolkit;

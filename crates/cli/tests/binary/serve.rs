@@ -11,14 +11,16 @@ use std::process::Child;
 const ADDRESS: &str = "127.0.0.1:0";
 
 pub(crate) struct Serving {
-    child: Child,
+    pub(crate) child: Child,
     /// With the port that it took.
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    /// Of the printed link.
+    code: String,
 }
 
 impl Serving {
-    fn start(project: &Project) -> Self {
+    pub(crate) fn start(project: &Project) -> Self {
         Self::start_with(project, &[])
     }
 
@@ -27,11 +29,12 @@ impl Serving {
         let mut child = project.start(&[&["serve", "--listen", ADDRESS], options].concat());
         let mut link = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
-        let address = link.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
-        let address = address.unwrap_or_else(|| unreachable!("no link: {link:?}")).to_owned();
+        let parts = link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?code="));
+        let (address, code) = parts.unwrap_or_else(|| unreachable!("no link: {link:?}"));
+        let (address, code) = (address.to_owned(), code.to_owned());
         let token = project.read(".entourage/token").trim().to_owned();
         assert!(!link.contains(&token));
-        Self { child, address, token }
+        Self { child, address, token, code }
     }
 
     fn request(&self, method: &str, path: &str, body: &str) -> TcpStream {
@@ -246,4 +249,31 @@ async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
         }
         assert!(looked_at > 2, "the store, the key and the token are files");
     });
+}
+
+#[test]
+fn the_printed_link_opens_the_page_once() {
+    let project = Project::with_echo();
+    let serving = Serving::start(&project);
+    let given = json!({ "code": serving.code });
+    assert_eq!(serving.ask("POST", "/session", &given), (200, json!({ "token": serving.token })));
+    assert_eq!(serving.ask("POST", "/session", &given).0, 401);
+    serving.kill();
+}
+
+#[test]
+fn a_token_file_may_hold_tokens_of_users() {
+    let project = Project::with_echo()
+        .file("entourage.toml", "model = \"script:script.json\"\n")
+        .file(".entourage/token", "alice-alice-alice user=alice\n0123456789abcdef\n");
+    let mut serving = Serving::start(&project);
+    serving.token = "alice-alice-alice".to_owned();
+    let (status, created) = serving.ask("POST", "/threads", &json!({ "agent": "lead", "message": "hello" }));
+    assert_eq!(status, 201, "{created}");
+    let thread = created["thread_id"].as_str().unwrap();
+    assert_eq!(serving.settle(thread)["user_id"], "alice");
+    assert_eq!(project.json(&["show", thread])["user_id"], "alice");
+    serving.kill();
+    let project = project.file(".entourage/token", "0123456789abcdef scopes=everything\n");
+    project.say(&["serve", "--listen", ADDRESS]).refused(2, &["error[C038]", "line 1"]);
 }

@@ -94,3 +94,29 @@ fn completions_are_printed_for_a_shell() {
     assert_eq!(said.code, Some(0));
     assert!(said.stdout.contains("_entourage"), "{said:?}");
 }
+
+#[test]
+fn a_project_is_trusted_until_it_is_not() {
+    const ELSEWHERE: &str = "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\n";
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new().file("entourage.toml", ELSEWHERE);
+    let is_refused = |project: &Project| {
+        let said = project.say(&["check"]);
+        format!("{}{}", said.stdout, said.stderr).contains("--trust")
+    };
+    assert!(is_refused(&project), "{:?}", project.say(&["check"]));
+    let trusted = project.json(&["trust"]);
+    assert_eq!(trusted["trusted"], true);
+    assert_eq!(trusted["project"], project.path().canonicalize().unwrap().to_str().unwrap());
+    let mode = std::fs::metadata(project.path().join("home/.config/entourage/trusted")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(!is_refused(&project), "{:?}", project.say(&["check"]));
+    let other = Project::new()
+        .file("entourage.toml", ELSEWHERE)
+        .variable("HOME", project.path().join("home").to_str().unwrap());
+    assert!(is_refused(&other));
+    project.json(&["trust"]);
+    assert_eq!(project.json(&["trust", ".", "--remove"])["trusted"], false);
+    assert!(is_refused(&project));
+    project.say(&["trust", "nowhere"]).refused(1, &["error[C052]", "nowhere"]);
+}

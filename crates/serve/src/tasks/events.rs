@@ -7,8 +7,7 @@ use crate::fault::Fault;
 use crate::meters::Counted;
 use crate::path::Path;
 use crate::query::Query;
-use crate::service::Service;
-use axum::extract::State;
+use crate::service::{Admitted, Service};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use entourage_model::ThreadId;
@@ -45,7 +44,7 @@ pub(crate) struct Wanted {
     ),
 )]
 pub(crate) async fn events(
-    State(service): State<Service>,
+    Admitted(service): Admitted,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
@@ -124,17 +123,17 @@ impl Listener {
 
     /// Looks for the task until it is submitted. Clients listen before they submit.
     async fn find(&mut self) -> Option<()> {
-        let run = run_id(&self.task);
+        let run = run_id(&self.service, &self.task);
         loop {
             if let Some(row) = self.service.runtime.run(&run).await.ok()? {
                 let thread = self.service.runtime.thread(row.thread).await.ok()??;
-                let teller = Teller::new(self.task.clone(), run, row.agent.to_string());
+                let teller = Teller::new(self.task.clone(), run.clone(), row.agent.to_string());
                 let watcher = self.service.runtime.watch(thread.root);
                 let detail = Detail::of_tags(&thread.tags);
                 self.at = Some(Reading { thread: row.thread, seq: 0, detail, teller, watcher });
                 return Some(());
             }
-            if self.service.refusals.find(&self.task).is_some() || Instant::now() >= self.until {
+            if self.service.refusals.find(&run).is_some() || Instant::now() >= self.until {
                 return None;
             }
             tokio::select! {

@@ -6,7 +6,7 @@ use entourage_outside::model::{Backoff, ModelSettings, Models, ProviderSettings}
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{Parts, Runtime};
-use entourage_serve::{Drain, Server, Service, Teams, Token, Tokens};
+use entourage_serve::{Drain, Server, Service, Teams, Tokens};
 use entourage_store::{MemoryStore, Store};
 use entourage_testkit::FakeModel;
 use entourage_testkit::cast::{self, solo};
@@ -21,6 +21,15 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef";
+pub(crate) const ALICE: &str = "alice-alice-alice";
+pub(crate) const BOB: &str = "bob-bob-bob-bob-bob";
+pub(crate) const READER: &str = "alice-reads-only";
+const TOKENS: &str = "\
+0123456789abcdef
+alice-alice-alice user=alice
+bob-bob-bob-bob-bob user=bob
+alice-reads-only user=alice scopes=read
+";
 
 #[derive(Debug)]
 struct Fixed(Arc<Team>);
@@ -69,7 +78,7 @@ impl Stage {
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (address, drain) = (server.address(), Drain::default());
         let teams = Arc::new(Fixed(cast::team(agents)));
-        let service = Service::new(runtime.clone(), teams, Tokens::new(Token::parse(TOKEN).unwrap()));
+        let service = Service::new(runtime.clone(), teams, Tokens::parse(TOKENS).unwrap());
         let server = tokio::spawn(server.run(service, drain.clone()));
         Self { model, runtime, address, drain, server, _folder: folder }
     }
