@@ -1,7 +1,7 @@
 //! What may be typed: the global options and the commands. Each command's own arguments are in its file.
 
 use crate::commands::{
-    agents, cancel, check, completions, demo, export, import, init, result, resume, run, runs, send, serve, show, stop,
+    agents, cancel, check, completions, demo, export, import, init, mcp, result, resume, run, runs, send, serve, show, stop,
     store, tail, terminate, threads,
 };
 use crate::environment;
@@ -104,6 +104,8 @@ pub(crate) enum Command {
     Resume(resume::Arguments),
     /// Serve the API of this project's threads
     Serve(serve::Arguments),
+    /// Offer this project's agents to an MCP client, on standard input and output
+    Mcp(mcp::Arguments),
     /// Watch a small team at work, offline
     Demo(demo::Arguments),
     /// Start a project with a few files to change

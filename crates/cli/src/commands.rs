@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod mcp;
 pub(crate) mod result;
 pub(crate) mod resume;
 pub(crate) mod run;
@@ -59,6 +60,7 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
         Command::Run(arguments) => wait_for(run::perform(invocation, arguments)),
         Command::Resume(arguments) => wait_for(resume::perform(invocation, arguments)),
         Command::Serve(arguments) => wait_for(serve::perform(invocation, arguments)),
+        Command::Mcp(arguments) => wait_for(mcp::perform(invocation, arguments)),
         Command::Init(arguments) => init::perform(invocation, &arguments),
         Command::Import(arguments) => import::perform(invocation, &arguments),
         Command::Export(arguments) => export::perform(invocation, &arguments),

@@ -4,12 +4,19 @@ use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use cap_std::fs::Dir;
 use entourage_model::Report;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
 
 const NAME: &str = "server.json";
 const DRAFT: &str = "server.json.new";
+
+/// Where the server is said to be; nothing where nobody has said so in a way that can be read.
+pub(crate) fn read(project: &Project) -> Option<SocketAddr> {
+    let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority()).ok()?;
+    let document: Value = serde_json::from_str(&folder.read_to_string(NAME).ok()?).ok()?;
+    document.get("address")?.as_str()?.parse().ok()
+}
 
 /// A process that is killed leaves it behind: whoever reads it has to find the store locked first.
 #[derive(Debug)]

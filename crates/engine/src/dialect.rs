@@ -11,9 +11,9 @@ pub(crate) use refusal::Refusal;
 
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
-use crate::step::Input;
+use crate::step::{Input, Mail};
 use entourage_model::{
-    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, ModelRef, Name, Prompt, RunId, ThreadId,
+    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt, RunId, ThreadId,
     Timestamp, ToolCall, ToolSpec,
 };
 use serde_json::Value;
@@ -114,6 +114,8 @@ pub(crate) struct Told<'a> {
     pub(crate) run: Option<&'a RunId>,
     /// When the run was asked for.
     pub(crate) at: Timestamp,
+    /// Nobody brings results to whoever made the call.
+    pub(crate) is_driven: bool,
 }
 
 impl Told<'_> {
@@ -215,15 +217,22 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Vec<Arc<str>> {
 }
 
 /// The folders that define agents which this input may start: the caller reads their prompts into the world.
-pub fn definition_folders(world: &World<'_>, state: &ThreadState, input: &Input) -> Vec<String> {
-    let Input::Answered(Ok(answer)) = input else { return Vec::new() };
+pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, input: &Input) -> Vec<String> {
+    let answered = if let Input::Answered(Ok(answer)) = input { answer.calls.as_slice() } else { &[] };
+    let called = mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
+    let calls: Vec<&ToolCall> = answered.iter().chain(called).collect();
     spoken(world, state)
         .iter()
         .flat_map(|dialect| match dialect {
             Dialect::Standard | Dialect::Dex => Vec::new(),
-            Dialect::AgentScope => agentscope::definition_folders(world, state, &answer.calls),
+            Dialect::AgentScope => agentscope::definition_folders(world, state, &calls),
         })
         .collect()
+}
+
+/// The agents that the thread may start by their ids, and what each is good at.
+pub fn startable<'a>(world: &World<'a>, state: &ThreadState) -> Vec<(&'a str, &'a str)> {
+    agentscope::cast(world, state).into_iter().map(|(id, agent)| (id, agent.pitch())).collect()
 }
 
 /// The dialects of the agent at work.

@@ -31,6 +31,8 @@ mod agentscope_tasks;
 mod bindings;
 #[path = "script/breakages.rs"]
 mod breakages;
+#[path = "script/calls.rs"]
+mod calls;
 #[path = "script/cancels.rs"]
 mod cancels;
 #[path = "script/children.rs"]

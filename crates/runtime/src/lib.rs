@@ -6,6 +6,7 @@
 mod actor;
 mod cache;
 mod dex;
+mod drive;
 mod hub;
 mod mirror;
 mod perform;
@@ -20,6 +21,7 @@ mod vault;
 mod wait;
 
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
+pub use drive::Offer;
 pub use hub::{Notice, Watcher};
 pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};

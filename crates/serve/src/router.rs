@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::service::Service;
-use crate::{agents, events, files, guard, health, messages, meters, openapi, runs, tasks, threads, variables};
+use crate::{agents, events, files, guard, health, mcp, messages, meters, openapi, runs, tasks, threads, variables};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -15,6 +15,7 @@ pub(crate) fn router(service: Service) -> Router {
     let (api, document) = api().split_for_parts();
     let document = openapi::finish(document);
     let api = api
+        .route_service("/mcp", mcp::over_http(&service))
         .route("/openapi.json", get(move || openapi::serve(document.clone())))
         .route("/threads/{id}/files/", any(files::nameless))
         .fallback(async || Fault::not_found("route"))

@@ -50,11 +50,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
     let bench = Workbench::open(project, storage, equipment(invocation, models)).await?;
-    let teams = Declared {
-        project: Project::open(Some(&project.root), Some(&project.data))?,
-        settings: invocation.settings.clone(),
-        files: invocation.settings_files.clone(),
-    };
+    let teams = Declared::open(invocation)?;
     let service = Service::new(bench.runtime.clone(), Arc::new(teams), Tokens::new(token));
     tell_faults(invocation);
     bench.runtime.resume(None);
@@ -96,7 +92,7 @@ fn raise_descriptor_limit() {
     }
 }
 
-fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
+pub(super) fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
     Equipment {
         models,
         tools: Toolbox::builtin(),
@@ -116,7 +112,7 @@ fn announce(invocation: &Invocation, address: SocketAddr) {
 }
 
 /// A server starts with what is in order; the rest is said.
-fn tell_faults(invocation: &Invocation) {
+pub(super) fn tell_faults(invocation: &Invocation) {
     let reports = invocation.declarations().reports;
     for report in reports.iter().filter(|report| report.severity == Severity::Error) {
         invocation.screen.report(report);
@@ -125,10 +121,21 @@ fn tell_faults(invocation: &Invocation) {
 
 /// What the project declares at the moment.
 #[derive(Debug)]
-struct Declared {
+pub(super) struct Declared {
     project: Project,
     settings: Settings,
     files: Vec<SettingsFile>,
+}
+
+impl Declared {
+    pub(super) fn open(invocation: &Invocation) -> Result<Self, Failure> {
+        let project = &invocation.project;
+        Ok(Self {
+            project: Project::open(Some(&project.root), Some(&project.data))?,
+            settings: invocation.settings.clone(),
+            files: invocation.settings_files.clone(),
+        })
+    }
 }
 
 impl Teams for Declared {

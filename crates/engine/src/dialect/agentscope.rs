@@ -84,7 +84,7 @@ pub(crate) fn interpret<'a>(
 }
 
 /// The folders that define the agents which these calls start.
-pub(crate) fn definition_folders(world: &World<'_>, state: &ThreadState, calls: &[ToolCall]) -> Vec<String> {
+pub(crate) fn definition_folders(world: &World<'_>, state: &ThreadState, calls: &[&ToolCall]) -> Vec<String> {
     let spawns = calls.iter().filter(|call| call.name.as_str() == SPAWN);
     let ids: Vec<String> = spawns.filter_map(|call| Arguments::parse(&call.arguments).ok()?.text("agent_id")).collect();
     if ids.is_empty() {

@@ -314,7 +314,8 @@ impl Desk<'_> {
                 }
             }
             None if muted || back.quiet => self.out.writes.push(delivered),
-            None if speaks => self.queue_news(&link, back),
+            // Whoever drives the thread asks for results when it wants them.
+            None if speaks && !self.is_driven() => self.queue_news(&link, back),
             None => {}
         }
         // Whoever waited for it reads what it came to.

@@ -28,7 +28,8 @@ impl Desk<'_> {
 
     pub(super) fn told<'t>(&self, call: &'t ToolCall, link: &'t ChildLink, run: Option<&'t RunId>) -> Told<'t> {
         let asked = run.and_then(|run| self.state.delegated.get(run));
-        Told { call, link, run, at: asked.map_or(link.at, |delegated| delegated.at) }
+        let at = asked.map_or(link.at, |delegated| delegated.at);
+        Told { call, link, run, at, is_driven: self.is_driven() }
     }
 
     fn tell_released(&mut self, call: &ToolCall, run: &RunId) {

@@ -12,6 +12,7 @@ mod events;
 mod files;
 mod framing;
 mod keys;
+mod mcp;
 mod runs;
 mod tasks;
 mod threads;
