@@ -6,9 +6,11 @@
 mod progress;
 mod relay;
 mod root;
+mod switch;
 mod tool;
 
 pub use relay::Relay;
+pub use switch::{Answerer, Search, Switch};
 
 use crate::service::Service;
 use entourage_model::ToolStatus;
@@ -20,7 +22,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::Arc;
 
 const INSTRUCTIONS: &str = "\
@@ -43,11 +45,6 @@ pub struct Mcp {
 impl Mcp {
     pub fn new(service: Service) -> Self {
         Self { service }
-    }
-
-    /// Talks to the client on standard input and output until it has gone.
-    pub async fn converse(self) -> Result<(), McpFault> {
-        converse(self).await
     }
 
     async fn called(&self, tool: &str, arguments: JsonObject) -> Result<CallToolResult, RuntimeError> {
@@ -113,10 +110,4 @@ fn info() -> ServerConfig {
     ServerConfig::new(capabilities)
         .with_server_info(Implementation::new("entourage", env!("CARGO_PKG_VERSION")))
         .with_instructions(INSTRUCTIONS)
-}
-
-async fn converse(handler: impl ServerHandler) -> Result<(), McpFault> {
-    let started = handler.serve(rmcp::transport::stdio()).await;
-    let running = started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
-    running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
 }

@@ -9,6 +9,7 @@ mod declarations;
 mod demo;
 mod exchange;
 mod interrupts;
+mod mcp;
 mod run;
 mod serve;
 mod settings;

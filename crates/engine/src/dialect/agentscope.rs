@@ -215,7 +215,8 @@ impl Scene<'_> {
             let seconds = Value::from(millis.min(MILLIS_MAX)).as_f64().unwrap_or(0.0) / 1000.0;
             return Ok(Wish::Await { run, seconds });
         }
-        Ok(Wish::Answer(task::live(&run, delegated)))
+        let is_driven = self.world.agent(self.state).is_some_and(|agent| agent.driven);
+        Ok(Wish::Answer(task::live(&run, delegated, is_driven)))
     }
 
     /// Whether the run's ending has not reached this thread.

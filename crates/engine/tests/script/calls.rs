@@ -13,7 +13,6 @@ fn a_call_starts_a_child_and_its_ending_is_the_result_without_any_model_for_the_
         CLIENT,
         r#"
         < call k1 agent_spawn {"agent_id":"kid","task":"count"} ...
-        = waiting
         < ended r1 done four
         ! ChildEnded c1 r1 done
         ! CallEnded k1 agent_spawn done "agent_key: agent:kid:@c1\nagent_id: kid\nsession_id: sub-@c1\nstatus: ok\nreply:\nfour"
@@ -31,9 +30,7 @@ fn calls_that_overlap_are_answered_each_on_its_own() {
         r#"
         < call k1 agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":2} ...
         < call k2 worker {"message":"paint"} ...
-        = waiting
         < call k3 agent_list {} ...
-        = waiting
         < tick 2
         ! ChildReleased c1 r1
         ! CallEnded k1 agent_spawn done "agent_key: agent:kid:@c1\nagent_id: kid\nsession_id: sub-@c1\nstatus: timeout_promoted\ntask_id: @r1\n\nThe subagent is still at work: its task goes on in the background and nothing is lost. Do not start it again: ask for its result with task_output."
@@ -54,7 +51,6 @@ fn a_background_ending_waits_until_it_is_asked_for() {
         CLIENT,
         r#"
         < call k1 agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
-        = idle
         < ended r1 done four
         ! ChildEnded c1 r1 done
         = idle

@@ -5,19 +5,21 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use std::time::Duration;
 
-/// How often a client is told; many give up on a call that they hear nothing of for half a minute.
-const EVERY: Duration = Duration::from_secs(5);
+/// How soon a client is told first, and how often then: some give up on a call that they hear nothing of for five seconds.
+const FIRST: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_secs(3);
 
 /// Does the work, and tells the client of it as long as it takes, if the client wants to know.
 pub(super) async fn accompany<T>(context: &RequestContext<RoleServer>, work: impl Future<Output = T>) -> T {
     let Some(token) = context.meta.get_progress_token() else { return work.await };
     tokio::pin!(work);
-    let mut waited = Duration::ZERO;
+    let (mut waited, mut pause) = (Duration::ZERO, FIRST);
     loop {
-        match tokio::time::timeout(EVERY, work.as_mut()).await {
+        match tokio::time::timeout(pause, work.as_mut()).await {
             Ok(done) => return done,
-            Err(_) => waited += EVERY,
+            Err(_) => waited += pause,
         }
+        pause = EVERY;
         let message = format!("at work for {} seconds", waited.as_secs());
         let progress = ProgressNotificationParam::new(token.clone(), waited.as_secs_f64()).with_message(message);
         if let Err(fault) = context.peer.notify_progress(progress).await {

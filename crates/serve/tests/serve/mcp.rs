@@ -132,3 +132,23 @@ async fn nobody_comes_in_without_the_token_or_from_another_page() {
     stage.send(request(foreign)).await.refused(403);
     assert_eq!(stage.send(request(stage.request("POST", "/mcp"))).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_client_that_wants_to_know_is_told_that_its_call_is_at_work() {
+    let brain = |_: &Request| Reply::text("done").after(Duration::from_millis(1500));
+    let stage = Stage::with(vec![helper()], brain, Limits::default()).await;
+    let arguments = json!({"agent_id": "helper", "task": "count"});
+    let said = async |meta: Value| {
+        let parameters = json!({"name": "agent_spawn", "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}).to_string();
+        let request = stage.request("POST", "/mcp").header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream");
+        let answer = stage.send(request.body(http_body_util::Full::new(body.into())).unwrap()).await;
+        String::from_utf8(answer.body.to_vec()).unwrap()
+    };
+    let (told, untold) = tokio::join!(said(json!({"progressToken": "t1"})), said(json!({})));
+    let place = |text: &str| told.find(text);
+    assert!(place("notifications/progress").is_some() && place("\"t1\"").is_some(), "{told}");
+    assert!(place("notifications/progress") < place("reply:\\ndone"), "{told}");
+    assert!(!untold.contains("notifications/progress") && untold.contains("reply:\\ndone"), "{untold}");
+}
