@@ -1,8 +1,8 @@
 //! What may be typed: the global options and the commands. Each command's own arguments are in its file.
 
 use crate::commands::{
-    agents, cancel, check, completions, demo, export, import, init, mcp, result, resume, run, runs, send, serve, show, stop,
-    store, tail, terminate, threads,
+    agents, cancel, check, completions, demo, export, import, init, mcp, result, resume, run, runs, send, serve, show,
+    stop, store, tail, terminate, threads,
 };
 use crate::environment;
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -13,8 +13,8 @@ use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::step::{Input, Mail};
 use entourage_model::{
-    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt, RunId, ThreadId,
-    Timestamp, ToolCall, ToolSpec,
+    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt, RunId,
+    ThreadId, Timestamp, ToolCall, ToolSpec,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -219,7 +219,8 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Vec<Arc<str>> {
 /// The folders that define agents which this input may start: the caller reads their prompts into the world.
 pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, input: &Input) -> Vec<String> {
     let answered = if let Input::Answered(Ok(answer)) = input { answer.calls.as_slice() } else { &[] };
-    let called = mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
+    let called =
+        mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
     let calls: Vec<&ToolCall> = answered.iter().chain(called).collect();
     spoken(world, state)
         .iter()

@@ -213,7 +213,7 @@ impl Desk<'_> {
                     self.emit(Event::ChildReported { child, status });
                 }
             }
-            Item::Call { call } => self.called(call),
+            Item::Call { call } => self.called(&call),
             Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
             Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
             Item::Interrupt { run } => self.halt(&run),

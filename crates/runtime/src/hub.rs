@@ -99,10 +99,7 @@ impl Watcher {
             match self.next().await {
                 Notice::Committed { thread: changed, .. } if changed == thread => return,
                 Notice::Lagged => return,
-                Notice::Committed { .. }
-                | Notice::Status { .. }
-                | Notice::Delta { .. }
-                | Notice::Retrying { .. } => {}
+                Notice::Committed { .. } | Notice::Status { .. } | Notice::Delta { .. } | Notice::Retrying { .. } => {}
             }
         }
     }

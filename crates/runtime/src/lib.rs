@@ -20,8 +20,8 @@ mod team;
 mod vault;
 mod wait;
 
-pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use drive::Offer;
+pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
 pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};

@@ -16,7 +16,7 @@ struct Client {
 
 impl Client {
     fn start(project: &Project) -> Self {
-        let mut command = project.command(&["mcp"]);
+        let mut command = project.command(&["mcp", "--model", "script:script.json"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, id: 0 };

@@ -12,7 +12,7 @@ impl Desk<'_> {
     }
 
     /// The call is begun at once, beside those that are open: one session holds all that overlap. A repeated id is a no-op.
-    pub(super) fn called(&mut self, call: ToolCall) {
+    pub(super) fn called(&mut self, call: &ToolCall) {
         if !self.is_driven() || self.state.terminated.is_some() {
             return;
         }
@@ -35,7 +35,7 @@ impl Desk<'_> {
                 self.emit(Event::Activated { message: Arc::new(message) });
             }
         }
-        self.dispatch(&call);
+        self.dispatch(call);
         self.start_tools(&already);
     }
 

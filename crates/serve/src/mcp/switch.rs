@@ -3,9 +3,7 @@
 
 use super::relay::Relay;
 use super::{Mcp, McpFault, info, progress};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig};
 use rmcp::service::{RequestContext, ServiceError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use std::sync::Arc;
@@ -37,9 +35,9 @@ impl Switch {
 
     /// Talks to the client until it has gone.
     pub async fn converse(self) -> Result<(), McpFault> {
-        let started = self.serve(rmcp::transport::stdio()).await;
-        let running = started
-            .map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
+        let started = Box::pin(self.serve(rmcp::transport::stdio())).await;
+        let running =
+            started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
         running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
     }
 
@@ -109,7 +107,7 @@ impl ServerHandler for Switch {
     ) -> Result<CallToolResponse, ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.call_tool(request, context).await,
-            Answerer::There(relay) => match progress::accompany(&context, relay.call_tool(request)).await {
+            Answerer::There(relay) => match progress::accompany(&context, Box::pin(relay.call_tool(request))).await {
                 Ok(result) => Ok(result.into()),
                 Err(error) => Err(self.refused(error).await),
             },
