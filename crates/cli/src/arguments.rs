@@ -2,7 +2,7 @@
 
 use crate::commands::{
     agents, build, cancel, check, completions, demo, diff, export, extract, import, init, inspect, login, materialize,
-    pull, push, result, resume, run, runs, send, serve, show, sign, stop, store, tail, terminate, threads, trust,
+    mcp, pull, push, result, resume, run, runs, send, serve, show, sign, stop, store, tail, terminate, threads, trust,
     verify,
 };
 use crate::environment;
@@ -108,6 +108,8 @@ pub(crate) enum Command {
     Resume(resume::Arguments),
     /// Serve the API of this project's threads
     Serve(serve::Arguments),
+    /// Offer this project's agents to an MCP client, on standard input and output
+    Mcp(mcp::Arguments),
     /// Watch a small team at work, offline
     Demo(demo::Arguments),
     /// Start a project with a few files to change

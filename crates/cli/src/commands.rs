@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod login;
 pub(crate) mod materialize;
+pub(crate) mod mcp;
 pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod result;
@@ -87,6 +88,7 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
         Command::Run(arguments) => wait_for(run::perform(invocation, arguments)),
         Command::Resume(arguments) => wait_for(resume::perform(invocation, arguments)),
         Command::Serve(arguments) => wait_for(serve::perform(invocation, arguments)),
+        Command::Mcp(arguments) => wait_for(mcp::perform(invocation, arguments)),
         Command::Init(arguments) => init::perform(invocation, &arguments),
         Command::Import(arguments) => import::perform(invocation, &arguments),
         Command::Export(arguments) => export::perform(invocation, &arguments),

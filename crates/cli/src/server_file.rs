@@ -11,6 +11,13 @@ use std::net::SocketAddr;
 const NAME: &str = "server.json";
 const DRAFT: &str = "server.json.new";
 
+/// Where the server is said to be; nothing where nobody has said so in a way that can be read.
+pub(crate) fn read(project: &Project) -> Option<SocketAddr> {
+    let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority()).ok()?;
+    let document: Value = serde_json::from_str(&folder.read_to_string(NAME).ok()?).ok()?;
+    document.get("address")?.as_str()?.parse().ok()
+}
+
 /// A process that is killed leaves it behind: whoever reads it has to find the store locked first.
 #[derive(Debug)]
 pub(crate) struct ServerFile {
@@ -37,11 +44,4 @@ impl ServerFile {
             tracing::warn!("`{NAME}` cannot be removed: {fault}");
         }
     }
-}
-
-/// Where the server is, as far as a file says so. Nothing for one that is absent or says something else.
-pub(crate) fn read(project: &Project) -> Option<SocketAddr> {
-    let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority()).ok()?;
-    let document: Value = serde_json::from_slice(&folder.read(NAME).ok()?).ok()?;
-    document["address"].as_str()?.parse().ok()
 }

@@ -11,10 +11,10 @@ pub(crate) use refusal::Refusal;
 
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
-use crate::step::Input;
+use crate::step::{Input, Mail};
 use entourage_model::{
-    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, ModelRef, Name, Prompt, RunId, ThreadId,
-    Timestamp, ToolCall, ToolSpec,
+    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt, RunId,
+    ThreadId, Timestamp, ToolCall, ToolSpec,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -117,6 +117,8 @@ pub(crate) struct Told<'a> {
     pub(crate) at: Timestamp,
     /// Another server works on it.
     pub(crate) is_remote: bool,
+    /// Nobody brings results to whoever made the call.
+    pub(crate) is_driven: bool,
 }
 
 impl Told<'_> {
@@ -218,15 +220,23 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Vec<Arc<str>> {
 }
 
 /// The folders that define agents which this input may start: the caller reads their prompts into the world.
-pub fn definition_folders(world: &World<'_>, state: &ThreadState, input: &Input) -> Vec<String> {
-    let Input::Answered(Ok(answer)) = input else { return Vec::new() };
+pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, input: &Input) -> Vec<String> {
+    let answered = if let Input::Answered(Ok(answer)) = input { answer.calls.as_slice() } else { &[] };
+    let called =
+        mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
+    let calls: Vec<&ToolCall> = answered.iter().chain(called).collect();
     spoken(world, state)
         .iter()
         .flat_map(|dialect| match dialect {
             Dialect::Standard | Dialect::Dex => Vec::new(),
-            Dialect::AgentScope => agentscope::definition_folders(world, &answer.calls),
+            Dialect::AgentScope => agentscope::definition_folders(world, &calls),
         })
         .collect()
+}
+
+/// The agents that the thread may start by their ids, and what each is good at.
+pub fn startable<'a>(world: &World<'a>) -> Vec<(&'a str, &'a str)> {
+    agentscope::cast(world).into_iter().map(|(id, agent)| (id, agent.pitch())).collect()
 }
 
 /// The dialects of the agent at work.

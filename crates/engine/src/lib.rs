@@ -22,7 +22,7 @@ pub use attachment::looks_at_files;
 pub use context::request;
 pub use dialect::agentscope::{Seen, id as agent_id, output as task_output, tasks_of as tasks};
 pub use dialect::dex::{envelope as dex_envelope, profile_id, word as dex_word};
-pub use dialect::{Look, definition_folders};
+pub use dialect::{Look, definition_folders, startable};
 pub use doings::Doings;
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};

@@ -3,6 +3,7 @@
 mod act;
 mod activate;
 mod assign;
+mod call;
 mod child;
 mod end;
 mod handoff;
@@ -212,6 +213,7 @@ impl Desk<'_> {
                     self.emit(Event::ChildReported { child, status });
                 }
             }
+            Item::Call { call } => self.called(&call),
             Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
             Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
             Item::Interrupt { run } => self.halt(&run),

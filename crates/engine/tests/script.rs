@@ -35,6 +35,8 @@ mod attachments;
 mod bindings;
 #[path = "script/breakages.rs"]
 mod breakages;
+#[path = "script/calls.rs"]
+mod calls;
 #[path = "script/cancels.rs"]
 mod cancels;
 #[path = "script/children.rs"]

@@ -127,6 +127,9 @@ pub struct Agent {
     /// Nobody is offered it who may start any agent: only prompts that list it start it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlisted: bool,
+    /// No model speaks for it: somebody outside makes its calls and reads their results.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub driven: bool,
     /// How it drives children that it may start; empty: it starts none but those that its prompts list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dialects: Vec<Dialect>,
@@ -220,6 +223,7 @@ impl Agent {
             variables: Vec::new(),
             hooks: Vec::new(),
             unlisted: false,
+            driven: false,
             dialects: Vec::new(),
             workspace: None,
             remote: None,

@@ -1,6 +1,6 @@
 //! What can lie in a thread's queue.
 
-use crate::{Ending, Message, RequestId, RunId, ThreadId, VariableValue};
+use crate::{Ending, Message, RequestId, RunId, ThreadId, ToolCall, VariableValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub enum Item {
     ChildReported { child: ThreadId, status: String },
     /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
     Variables { request: RequestId, child: ThreadId, variables: BTreeMap<String, VariableValue> },
+    /// Somebody outside calls a tool in the place of a model. A thread whose agent is not driven so is called by nobody.
+    Call { call: ToolCall },
     /// Ends one run of this thread.
     Cancel { run: RunId },
     /// Stops the work on one run of this thread until it is resumed. An ended run stays as it is.

@@ -239,7 +239,7 @@ impl Actor {
     async fn decide(&mut self, input: Input) -> Result<Decision, Gone> {
         let (looks, folders) = {
             let world = self.inner.world(&self.team, self.tree_left);
-            (looks_at_files(&world, &self.state, &input), definition_folders(&world, &self.state, &input))
+            (looks_at_files(&world, &self.state, &input), definition_folders(&world, &self.state, &self.mail, &input))
         };
         let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
         let definitions = self.inner.definitions(folders).await;

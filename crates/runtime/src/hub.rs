@@ -95,6 +95,23 @@ impl Watcher {
     }
 }
 
+impl Watcher {
+    /// Something of this thread has become durable, or may have.
+    pub(crate) async fn committed(&mut self, thread: ThreadId) {
+        loop {
+            match self.next().await {
+                Notice::Committed { thread: changed, .. } if changed == thread => return,
+                Notice::Lagged => return,
+                Notice::Committed { .. }
+                | Notice::Status { .. }
+                | Notice::Delta { .. }
+                | Notice::Output { .. }
+                | Notice::Retrying { .. } => {}
+            }
+        }
+    }
+}
+
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.watchers.fetch_sub(1, Ordering::AcqRel);

@@ -7,6 +7,7 @@ mod actor;
 mod artifact;
 mod cache;
 mod dex;
+mod drive;
 mod hub;
 mod mirror;
 mod perform;
@@ -21,6 +22,7 @@ mod vault;
 mod wait;
 
 pub use artifact::name_artifacts;
+pub use drive::Offer;
 pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};

@@ -20,6 +20,8 @@ mod query;
 mod schema;
 pub mod shape;
 
+pub mod mcp;
+
 mod agents;
 mod codes;
 mod event;

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::service::Service;
 use crate::{
-    agents, codes, events, files, guard, health, messages, meters, openapi, page, runs, tasks, threads, variables,
+    agents, codes, events, files, guard, health, mcp, messages, meters, openapi, page, runs, tasks, threads, variables,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -17,6 +17,7 @@ pub(crate) fn router(service: Service) -> Router {
     let (api, document) = api().split_for_parts();
     let document = openapi::finish(document);
     let api = api
+        .route_service("/mcp", mcp::over_http(&service))
         .route("/openapi.json", get(move || openapi::serve(document.clone())))
         .route("/threads/{id}/files/", any(files::nameless))
         .fallback(async || Fault::not_found("route"))

@@ -57,11 +57,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
     let bench = Workbench::open(project, storage, equipment(invocation, models)).await?;
-    let teams = Declared {
-        project: project.again()?,
-        settings: invocation.settings.clone(),
-        files: invocation.settings_files.clone(),
-    };
+    let teams = Declared::open(invocation)?;
     let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
     bench.runtime.resume(None);
@@ -103,7 +99,7 @@ fn raise_descriptor_limit() {
     }
 }
 
-fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
+pub(super) fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
     Equipment {
         models,
         tools: workbench::tools(invocation),
@@ -133,7 +129,7 @@ fn announce(invocation: &Invocation, link: &str) {
 }
 
 /// A server starts with what is in order; the rest is said.
-fn tell_faults(invocation: &Invocation) {
+pub(super) fn tell_faults(invocation: &Invocation) {
     let reports = invocation.declarations().reports;
     for report in reports.iter().filter(|report| report.severity == Severity::Error) {
         invocation.screen.report(report);
@@ -142,10 +138,20 @@ fn tell_faults(invocation: &Invocation) {
 
 /// What the project declares at the moment.
 #[derive(Debug)]
-struct Declared {
+pub(super) struct Declared {
     project: Project,
     settings: Settings,
     files: Vec<SettingsFile>,
+}
+
+impl Declared {
+    pub(super) fn open(invocation: &Invocation) -> Result<Self, Failure> {
+        Ok(Self {
+            project: invocation.project.again()?,
+            settings: invocation.settings.clone(),
+            files: invocation.settings_files.clone(),
+        })
+    }
 }
 
 impl Teams for Declared {

@@ -7,7 +7,7 @@ use crate::source::{Holder, Source as _};
 use crate::tree::Tree;
 use crate::{identifier, wish};
 use clap::Args;
-use entourage_model::{Item, ThreadId, ThreadStatus};
+use entourage_model::{Item, ThreadStatus};
 use entourage_runtime::{Notice, Runtime, RuntimeError};
 use entourage_serve::shape::Thread;
 use entourage_store::{ThreadFilter, ThreadRow, all_threads};
@@ -49,7 +49,7 @@ async fn until_terminated(runtime: &Runtime, row: &ThreadRow) -> Result<Vec<Thre
     let mut watcher = runtime.watch(row.root);
     loop {
         let rows = all_threads(&**runtime.store(), &tree_of(row)).await?;
-        if let Some(ended) = terminated(rows, row.id) {
+        if let Some(ended) = terminated(rows, row) {
             return Ok(ended);
         }
         let stirred = async { while !matches!(watcher.next().await, Notice::Status { .. } | Notice::Lagged) {} };
@@ -62,7 +62,7 @@ async fn until_terminated(runtime: &Runtime, row: &ThreadRow) -> Result<Vec<Thre
 async fn until_server_terminated(server: &RemoteServer, row: &ThreadRow) -> Result<Vec<ThreadRow>, Failure> {
     loop {
         let rows = server.threads(&tree_of(row), usize::MAX).await?;
-        if let Some(ended) = terminated(rows, row.id) {
+        if let Some(ended) = terminated(rows, row) {
             return Ok(ended);
         }
         tokio::time::sleep(LOOK_AGAIN / 10).await;
@@ -73,9 +73,10 @@ fn tree_of(row: &ThreadRow) -> ThreadFilter {
     ThreadFilter { root: Some(row.root), ..ThreadFilter::default() }
 }
 
-/// The thread and what is below it, if nothing of that is left.
-fn terminated(rows: Vec<ThreadRow>, thread: ThreadId) -> Option<Vec<ThreadRow>> {
-    let own = rows.iter().find(|row| row.id == thread)?.clone();
+/// The thread and what is below it, if nothing of that is left. One that was deleted meanwhile is as it was last seen.
+fn terminated(rows: Vec<ThreadRow>, last: &ThreadRow) -> Option<Vec<ThreadRow>> {
+    let thread = last.id;
+    let Some(own) = rows.iter().find(|row| row.id == thread).cloned() else { return Some(vec![last.clone()]) };
     let tree = Tree::of(rows);
     let ended: Vec<_> = [own].into_iter().chain(tree.below(thread).into_iter().cloned()).collect();
     ended.iter().all(|row| row.status == ThreadStatus::Terminated).then_some(ended)

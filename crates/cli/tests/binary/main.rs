@@ -12,6 +12,7 @@ mod demo;
 mod exchange;
 mod interrupts;
 mod materialize;
+mod mcp;
 mod packing;
 mod registry;
 mod run;

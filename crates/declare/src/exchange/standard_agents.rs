@@ -98,6 +98,8 @@ impl Rest {
             expose_as_tool: _,
             // Who is listed is a matter of the dialect that lists.
             unlisted: _,
+            // Never declared.
+            driven: _,
             tool_description,
             env,
             variables,

@@ -89,7 +89,7 @@ pub(crate) fn interpret<'a>(
 }
 
 /// The folders that define the agents which these calls start.
-pub(crate) fn definition_folders(world: &World<'_>, calls: &[ToolCall]) -> Vec<String> {
+pub(crate) fn definition_folders(world: &World<'_>, calls: &[&ToolCall]) -> Vec<String> {
     let spawns = calls.iter().filter(|call| call.name.as_str() == SPAWN);
     let ids: Vec<String> = spawns.filter_map(|call| Arguments::parse(&call.arguments).ok()?.text("agent_id")).collect();
     if ids.is_empty() {
@@ -227,7 +227,8 @@ impl Scene<'_> {
             let seconds = Value::from(millis.min(MILLIS_MAX)).as_f64().unwrap_or(0.0) / 1000.0;
             return Ok(Wish::Await { run, seconds });
         }
-        Ok(Wish::Answer(task::live(&run, delegated)))
+        let is_driven = self.world.agent(self.state).is_some_and(|agent| agent.driven);
+        Ok(Wish::Answer(task::live(&run, delegated, is_driven)))
     }
 
     /// Whether the run's ending has not reached this thread.

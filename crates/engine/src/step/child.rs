@@ -319,7 +319,8 @@ impl Desk<'_> {
                     self.emit(Event::RunRead { run: back.run.clone() });
                 }
             }
-            None if speaks => self.queue_news(&link, back),
+            // Whoever drives the thread asks for results when it wants them.
+            None if speaks && !self.is_driven() => self.queue_news(&link, back),
             None => {}
         }
         // Whoever waited for it reads what it came to.

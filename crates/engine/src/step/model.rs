@@ -42,6 +42,9 @@ impl<'a> Desk<'a> {
 
     /// Goes on with the acting side, once none of its calls is open.
     pub(super) fn advance(&mut self) {
+        if self.is_driven() {
+            return self.rest_driven();
+        }
         if limit::is_closed(self.world, self.state) {
             let limit = limit::reached(self.world, self.state).unwrap_or_default();
             return self.reach_limit(limit);
@@ -62,6 +65,9 @@ impl<'a> Desk<'a> {
 
     /// Takes in what waits and asks the acting side's model, unless a limit is reached.
     pub(super) fn think(&mut self) {
+        if self.is_driven() {
+            return self.rest_driven();
+        }
         let limit = limit::reached(self.world, self.state);
         if let Some(limit) = limit.filter(|_| !limit::is_closing(self.world, self.state)) {
             return self.reach_limit(limit);
@@ -85,7 +91,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    fn take_messages(&mut self) {
+    pub(super) fn take_messages(&mut self) {
         for letter in std::mem::take(self.mail) {
             self.out.consumed.push(letter.number);
             if let Item::Message(posted) = letter.item {

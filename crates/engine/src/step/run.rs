@@ -29,7 +29,8 @@ impl Desk<'_> {
     pub(super) fn told<'t>(&self, call: &'t ToolCall, link: &'t ChildLink, run: Option<&'t RunId>) -> Told<'t> {
         let asked = run.and_then(|run| self.state.delegated.get(run));
         let is_remote = self.world.team.agent(&link.agent).is_some_and(|agent| agent.remote.is_some());
-        Told { call, link, run, at: asked.map_or(link.at, |delegated| delegated.at), is_remote }
+        let at = asked.map_or(link.at, |delegated| delegated.at);
+        Told { call, link, run, at, is_remote, is_driven: self.is_driven() }
     }
 
     fn tell_released(&mut self, call: &ToolCall, run: &RunId) {

@@ -24,20 +24,22 @@ impl<'a> Desk<'a> {
     pub(super) fn dispatch_calls(&mut self) {
         let Some(session) = &self.state.session else { return };
         let calls: Vec<_> = session.calls.iter().map(|call| call.call.clone()).collect();
-        for call in &calls {
-            if self.state.started.denied.contains(&call.name) {
-                let text = format!("`{}` is not allowed here: whoever started this work has denied it.", call.name);
-                self.end_call(call, Outcome::Failed, text);
-                continue;
-            }
-            match self.wish(call) {
-                Some(Ok(wish)) => self.grant(call, wish),
-                Some(Err(refusal)) => self.end_call(call, Outcome::Failed, refusal.text()),
-                None if self.is_offered(&call.name) => {}
-                None => self.end_call(call, Outcome::Failed, self.unknown_tool(&call.name)),
-            }
-        }
+        calls.iter().for_each(|call| self.dispatch(call));
         self.start_tools(&[]);
+    }
+
+    /// Does what the call asks of the engine; a tool stays open until it is due.
+    pub(super) fn dispatch(&mut self, call: &ToolCall) {
+        if self.state.started.denied.contains(&call.name) {
+            let text = format!("`{}` is not allowed here: whoever started this work has denied it.", call.name);
+            return self.end_call(call, Outcome::Failed, text);
+        }
+        match self.wish(call) {
+            Some(Ok(wish)) => self.grant(call, wish),
+            Some(Err(refusal)) => self.end_call(call, Outcome::Failed, refusal.text()),
+            None if self.is_offered(&call.name) => {}
+            None => self.end_call(call, Outcome::Failed, self.unknown_tool(&call.name)),
+        }
     }
 
     fn wish(&self, call: &ToolCall) -> Option<Result<Wish<'a>, Refusal>> {

@@ -95,6 +95,7 @@ impl Ledger {
             | Item::ChildTerminated { run: None, .. }
             | Item::ChildReported { .. }
             | Item::Variables { .. }
+            | Item::Call { .. }
             | Item::ChildInterrupted { .. }
             | Item::Interrupt { .. }
             | Item::Resume { .. }

@@ -280,6 +280,7 @@ impl Renderer<'_> {
             Item::Cancel { run } => format!("Cancel {}", self.names.run(run)),
             Item::Stop => "Stop".to_owned(),
             Item::Terminate => "Terminate".to_owned(),
+            Item::Call { call } => format!("Call {} {} {}", call.id, call.name, call.arguments),
         }
     }
 

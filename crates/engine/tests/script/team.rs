@@ -7,7 +7,7 @@
 //! `says=A,B` ends the prompt with these variables; `env=A:1,B:2` and `prompt_env=A:1` set some; `needs=A` declares scoped
 //! ones that must be there; `schema=A,B` wants these texts as arguments.
 //! `tool NAME [secret=A] [scoped=B] [uses=C]` is a tool of the team itself, with the variables that it declares.
-//! `dialects=agentscope` lets an agent start others; `format=agentscope`, `folder=PATH`, `unlisted` and `exposed` say what it
+//! `driven` has no model: somebody outside makes its calls. `dialects=agentscope` lets an agent start others; `format=agentscope`, `folder=PATH`, `unlisted` and `exposed` say what it
 //! is to them. `definition PATH TEXT` is what the folder holds. `model=a:b` names a model.
 //! `everybody A=1` and `user NAME A=1` are settings.
 //! `files /a.txt /b.txt` lie in the thread.
@@ -209,6 +209,7 @@ fn agent(name: &str, words: &[&str]) -> Agent {
         workspace: value(words, "folder")
             .map(|path| WorkspaceWish { path: Some(path.to_owned()), ..Default::default() }),
         unlisted: words.contains(&"unlisted"),
+        driven: words.contains(&"driven"),
         expose_as_tool: words.contains(&"exposed"),
         remote: value(words, "url").map(|url| Remote { url: url.to_owned(), headers: BTreeMap::new() }),
         ..Agent::one_sided(name.into(), format!("Good at {name}."), prompt, source)

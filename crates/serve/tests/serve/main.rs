@@ -12,6 +12,7 @@ mod events;
 mod files;
 mod framing;
 mod keys;
+mod mcp;
 mod page;
 mod relations;
 mod runs;

@@ -16,9 +16,17 @@ The task runs in the background, and its result will be brought to you. Do not p
 answer the user. Later, task_output with block=false shows how it stands, task_cancel stops it, and task_list shows all \
 tasks.";
 
+const BACKGROUND_DRIVEN: &str = "\
+The task runs in the background and outlives this connection. Ask for its result with task_output; task_cancel stops \
+it, and task_list shows all tasks.";
+
 const PROMOTED: &str = "\
 The subagent is still at work: its task goes on in the background, nothing is lost, and the result will be brought to \
 you. Do not start it again.";
+
+const PROMOTED_DRIVEN: &str = "\
+The subagent is still at work: its task goes on in the background and nothing is lost. Do not start it again: ask for \
+its result with task_output.";
 
 /// A run as the store has it.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +65,10 @@ pub(crate) fn accepted(told: &Told<'_>) -> String {
     let header = header(told);
     match told.run {
         None => format!("{header}status: accepted"),
-        Some(run) => format!("{header}status: accepted\ntask_id: {run}\n\n{BACKGROUND}"),
+        Some(run) => {
+            let note = if told.is_driven { BACKGROUND_DRIVEN } else { BACKGROUND };
+            format!("{header}status: accepted\ntask_id: {run}\n\n{note}")
+        }
     }
 }
 
@@ -70,7 +81,8 @@ pub(crate) fn released(told: &Told<'_>) -> String {
     }
     // Elsewhere it was a task from the start.
     let word = if told.is_remote { "timeout" } else { "timeout_promoted" };
-    format!("{}status: {word}\ntask_id: {run}\n\n{PROMOTED}", header(told))
+    let note = if told.is_driven { PROMOTED_DRIVEN } else { PROMOTED };
+    format!("{}status: {word}\ntask_id: {run}\n\n{note}", header(told))
 }
 
 pub(crate) fn answer(told: &Told<'_>, ending: &Ending) -> String {

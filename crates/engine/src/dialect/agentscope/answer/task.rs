@@ -49,12 +49,15 @@ pub(in crate::dialect::agentscope) fn cancelled(run: &RunId) -> String {
     format!("task_id: {run}\nstatus: cancelled\n\nThe task was told to stop, and its result will not be reported.")
 }
 
-/// A task whose ending is not here yet.
-pub(in crate::dialect::agentscope) fn live(run: &RunId, task: &Delegated) -> String {
+/// A task whose ending is not here yet. Nobody brings it to whoever drives the thread.
+pub(in crate::dialect::agentscope) fn live(run: &RunId, task: &Delegated, is_driven: bool) -> String {
     let head = head(run.as_str(), task.agent.as_str(), capitalised(task.status), task.at);
     match task.status {
         RunStatus::Cancelled => format!("{head}The task was cancelled; it has no result."),
         RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted | RunStatus::Done | RunStatus::Failed => {
+            if is_driven {
+                return format!("{head}The task is still running. Look again later.");
+            }
             format!("{head}The task is still running. Its result will be brought to you.")
         }
     }

@@ -1,0 +1,89 @@
+//! Driving a thread from outside: somebody makes the calls that a model would make, and is given their results.
+
+use crate::runtime::{Runtime, RuntimeError};
+use entourage_engine::{ThreadState, offered, startable};
+use entourage_model::{Digest, Event, Ids, Item, Message, Name, Started, Team, ThreadId, ToolCall, ToolSpec};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Notices are hints; another process may do the work. So the journal is read again now and then.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Events that are read at once.
+const PAGE: usize = 500;
+
+/// What whoever drives an agent can do.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub tools: Vec<Arc<ToolSpec>>,
+    /// The agents that can be started by their ids, and what each is good at.
+    pub agents: Vec<(String, String)>,
+}
+
+impl Runtime {
+    /// What a new thread of this agent is offered. Without such an agent it is nothing.
+    pub fn offer(&self, team: &Team, agent: &Name) -> Offer {
+        let now = self.inner.store.now();
+        let thread = Ids::new(now, fastrand::u64(..)).thread();
+        let started = Started::root(thread, agent.clone(), Digest::of(&[]), now);
+        let world = self.inner.world(team, self.inner.limits.children_total);
+        let born = ThreadState::born(&Event::Started(started));
+        match born.zip(team.agent(agent)) {
+            Some((state, agent)) => {
+                let agents = startable(&world).into_iter();
+                Offer {
+                    tools: offered(&world, &state, &agent.side_a.prompt),
+                    agents: agents.map(|(id, pitch)| (id.to_owned(), pitch.to_owned())).collect(),
+                }
+            }
+            None => Offer { tools: Vec::new(), agents: Vec::new() },
+        }
+    }
+
+    /// Makes a call on a thread whose agent is driven, and waits for its result. Whoever stops waiting takes nothing back:
+    /// the call is durable, and what it began goes on.
+    pub async fn call(&self, thread: ThreadId, tool: Name, arguments: String) -> Result<Arc<Message>, RuntimeError> {
+        let (found, max) = (arguments.len(), self.inner.limits.message_bytes);
+        if found > max {
+            return Err(RuntimeError::MessageTooLarge { found, max });
+        }
+        let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
+        let id = Ids::new(self.inner.store.now(), fastrand::u64(..)).message();
+        let call = ToolCall { id: format!("call_{id}").into(), name: tool, arguments };
+        let mut watcher = self.watch(row.root);
+        self.queue(thread, Item::Call { call: call.clone() }, None).await?;
+        let mut after = row.seq;
+        loop {
+            if let Some(result) = self.result_of(thread, &call, &mut after).await? {
+                return Ok(result);
+            }
+            tokio::select! {
+                () = watcher.committed(thread) => {}
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                () = self.stopping() => return Err(RuntimeError::Broken("the server is about to end".to_owned())),
+            }
+        }
+    }
+
+    /// The call's result, if it lies behind `after`, which moves to what was read.
+    async fn result_of(
+        &self,
+        thread: ThreadId,
+        call: &ToolCall,
+        after: &mut u64,
+    ) -> Result<Option<Arc<Message>>, RuntimeError> {
+        loop {
+            let page = self.journal(thread, *after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(None) };
+            *after = last.seq;
+            for stored in &page {
+                match &stored.event {
+                    Event::CallEnded { message, .. } if message.tool_call_id.as_ref() == Some(&call.id) => {
+                        return Ok(Some(Arc::clone(message)));
+                    }
+                    Event::Terminated { .. } => return Err(RuntimeError::Terminated),
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A client on standard input and output, whoever answers it at the moment: this process, or the one that holds the data
+//! folder. When that one goes, somebody is looked for again, and the client notices one failed call at most.
+
+use super::relay::Relay;
+use super::{Mcp, McpFault, info, progress};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig};
+use rmcp::service::{RequestContext, ServiceError};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use std::sync::Arc;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+/// Who answers a client.
+#[derive(Debug)]
+pub enum Answerer {
+    Here(Mcp),
+    There(Relay),
+}
+
+/// Somebody waits to be told who answers from now on; why nobody does is for the client's model to read.
+pub type Search = oneshot::Sender<Result<Answerer, String>>;
+
+/// The conversation with one client.
+#[derive(Debug)]
+pub struct Switch {
+    current: Mutex<Option<Arc<Answerer>>>,
+    searches: mpsc::Sender<Search>,
+}
+
+impl Switch {
+    /// Whoever holds the receiver answers every search, for as long as the conversation lasts.
+    pub fn new(first: Answerer) -> (Self, mpsc::Receiver<Search>) {
+        let (searches, wanted) = mpsc::channel(1);
+        (Self { current: Mutex::new(Some(Arc::new(first))), searches }, wanted)
+    }
+
+    /// Talks to the client until it has gone.
+    pub async fn converse(self) -> Result<(), McpFault> {
+        let started = Box::pin(self.serve(rmcp::transport::stdio())).await;
+        let running =
+            started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
+        running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
+    }
+
+    /// Others wait meanwhile, so that one search serves all.
+    async fn answerer(&self) -> Result<Arc<Answerer>, ErrorData> {
+        let mut current = self.current.lock().await;
+        if let Some(answerer) = &*current {
+            return Ok(Arc::clone(answerer));
+        }
+        let (search, found) = oneshot::channel();
+        // Nobody searches any more when the process is about to end.
+        let ending = || "the process is about to end".to_owned();
+        let found = match self.searches.send(search).await {
+            Ok(()) => found.await.unwrap_or_else(|_| Err(ending())),
+            Err(_) => Err(ending()),
+        };
+        let found = Arc::new(found.map_err(|fault| ErrorData::internal_error(fault, None))?);
+        *current = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// What the server said is passed on as it is. If it has gone, nobody knows what it still did: the call is not
+    /// repeated, and the next one finds who answers then.
+    async fn refused(&self, error: ServiceError) -> ErrorData {
+        match error {
+            ServiceError::McpError(said) => said,
+            other => {
+                *self.current.lock().await = None;
+                let text = format!("the server that held the data folder has gone ({other}); look at agent_list first");
+                ErrorData::internal_error(text, None)
+            }
+        }
+    }
+}
+
+impl ServerHandler for Switch {
+    fn get_info(&self) -> ServerConfig {
+        info()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if let Answerer::There(relay) = &*self.answerer().await? {
+            match relay.list_tools(request.clone()).await {
+                Ok(listed) => return Ok(listed),
+                Err(ServiceError::McpError(said)) => return Err(said),
+                // Reading can be repeated.
+                Err(_) => *self.current.lock().await = None,
+            }
+        }
+        match &*self.answerer().await? {
+            Answerer::Here(mcp) => mcp.list_tools(request, context).await,
+            Answerer::There(relay) => match relay.list_tools(request).await {
+                Ok(listed) => Ok(listed),
+                Err(error) => Err(self.refused(error).await),
+            },
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match &*self.answerer().await? {
+            Answerer::Here(mcp) => mcp.call_tool(request, context).await,
+            Answerer::There(relay) => match progress::accompany(&context, Box::pin(relay.call_tool(request))).await {
+                Ok(result) => Ok(result.into()),
+                Err(error) => Err(self.refused(error).await),
+            },
+        }
+    }
+}
