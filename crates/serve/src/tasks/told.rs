@@ -1,7 +1,7 @@
 //! What a task's client is told of a thread's journal: numbered from 1, the same at every reading.
 
 use super::context::Detail;
-use entourage_model::{Event, Outcome, RunId, ToolStatus};
+use entourage_model::{Event, Message, Outcome, RunId, ToolStatus};
 use serde_json::{Value, json};
 
 /// Turns a journal into the events of one task.
@@ -40,40 +40,43 @@ impl Teller {
             self.has_begun = begins;
             return if begins { vec![self.one("RUN_STARTED", Detail::Status, json!({}))] } else { Vec::new() };
         }
-        match event {
-            Event::Answered { message, .. } => {
-                let mut told = Vec::new();
-                if !message.content.is_empty() {
-                    told.push(self.one("TEXT_DELTA", Detail::Full, json!({ "text": message.content })));
-                }
-                for call in &message.tool_calls {
-                    let body = json!({ "toolCallId": call.id, "toolName": call.name });
-                    told.push(self.one("TOOL_CALL_START", Detail::Status, body.clone()));
-                    told.push(self.one("TOOL_CALL_END", Detail::Status, body));
-                }
-                told
-            }
-            Event::CallEnded { message, outcome, .. } => {
-                let status = match (message.tool_status, outcome) {
-                    (_, Outcome::Cancelled | Outcome::Unknown) => "INTERRUPTED",
-                    (Some(ToolStatus::Success), _) => "SUCCESS",
-                    _ => "ERROR",
-                };
-                let (call, name) = (&message.tool_call_id, &message.tool_name);
-                let body = json!({ "toolCallId": call, "toolName": name, "text": message.content, "status": status });
-                vec![self.one("TOOL_RESULT", Detail::Status, body)]
-            }
-            Event::SessionEnded(end) => self.end(end.ending.outcome, &end.ending.text),
-            Event::RunCancelled { run } if *run == self.run => {
-                self.is_over = true;
-                Vec::new()
-            }
-            Event::Terminated { .. } => {
-                self.is_over = true;
-                Vec::new()
-            }
-            _ => Vec::new(),
+        if let Event::Answered { message, .. } = event {
+            return self.answered(message);
         }
+        if let Event::CallEnded { message, outcome, .. } = event {
+            return vec![self.called(message, *outcome)];
+        }
+        if let Event::SessionEnded(end) = event {
+            return self.end(end.ending.outcome, &end.ending.text);
+        }
+        // A task that is cancelled or terminated ends without a word; of everything else its client knows nothing.
+        let is_cancelled = matches!(event, Event::RunCancelled { run } if *run == self.run);
+        self.is_over = is_cancelled || matches!(event, Event::Terminated { .. });
+        Vec::new()
+    }
+
+    fn answered(&mut self, message: &Message) -> Vec<Told> {
+        let mut told = Vec::new();
+        if !message.content.is_empty() {
+            told.push(self.one("TEXT_DELTA", Detail::Full, json!({ "text": message.content })));
+        }
+        for call in &message.tool_calls {
+            let body = json!({ "toolCallId": call.id, "toolName": call.name });
+            told.push(self.one("TOOL_CALL_START", Detail::Status, body.clone()));
+            told.push(self.one("TOOL_CALL_END", Detail::Status, body));
+        }
+        told
+    }
+
+    fn called(&mut self, message: &Message, outcome: Outcome) -> Told {
+        let status = match (message.tool_status, outcome) {
+            (_, Outcome::Cancelled | Outcome::Unknown) => "INTERRUPTED",
+            (Some(ToolStatus::Success), _) => "SUCCESS",
+            (Some(ToolStatus::Error) | None, _) => "ERROR",
+        };
+        let (call, name) = (&message.tool_call_id, &message.tool_name);
+        let body = json!({ "toolCallId": call, "toolName": name, "text": message.content, "status": status });
+        self.one("TOOL_RESULT", Detail::Status, body)
     }
 
     fn end(&mut self, outcome: Outcome, text: &str) -> Vec<Told> {
