@@ -13,13 +13,10 @@ use super::door::{ThreadDoor, read};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use entourage_engine::ThreadState;
-use entourage_model::{Act, Digest, FileRow, Timestamp, file_path, mime_type};
+use entourage_model::{Act, Digest, FileRow, Timestamp, copy_path, file_path, mime_type};
 use entourage_outside::tool::Enclosure;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-/// What is kept of a name in a path that we make.
-const STEM_CHARS_MAX: usize = 64;
 
 #[derive(Deserialize)]
 struct ByPath {
@@ -238,20 +235,7 @@ fn may_put<'f>(files: impl Iterator<Item = &'f FileRow>, path: &str) -> Result<(
 
 /// A path among the attachments that nothing else has.
 pub(super) fn fresh_path(name: &str) -> String {
-    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let (stem, ending) = match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => (stem, plain(ending, 16)),
-        _ => (name, String::new()),
-    };
-    let stem = Some(plain(stem, STEM_CHARS_MAX)).filter(|stem| !stem.is_empty()).unwrap_or_else(|| "file".to_owned());
-    let dot = if ending.is_empty() { "" } else { "." };
-    format!("/attachments/{stem}-{:08x}{dot}{ending}", fastrand::u32(..))
-}
-
-/// Only what needs no quoting anywhere.
-fn plain(text: &str, chars_max: usize) -> String {
-    let kept = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
-    text.trim_start_matches('.').chars().take(chars_max).map(kept).collect()
+    copy_path(name, fastrand::u32(..))
 }
 
 impl Desk {
