@@ -223,7 +223,7 @@ fn a_manifest_of_knowledge_names_files_that_are_packed() {
     build(r#"{ "specVersion": "1.0.0", "files": { "a.md": { "title": "A", "chunkHint": "section" } } }"#).unwrap();
     let before = shop.snapshot();
     let cases = [
-        (r#"{ "files": { "gone.md": {}, "b.tmp": {}, "a.md": {} } }"#, "not packed: `b.tmp`, `gone.md`"),
+        (r#"{ "files": { "gone.md": {}, "b.tmp": {}, "a.md": {} } }"#, "not packed: `gone.md`, `b.tmp`"),
         (r#"{ "files": { "../agent.json": {} } }"#, "no path in its folder: `../agent.json`"),
         ("nonsense", "malformed"),
     ];

@@ -104,12 +104,13 @@ fn a_package_whose_bytes_are_not_its_own_is_refused_wherever_it_is_met() {
     let registry = RealRegistry::start(Access::Everybody);
     let name = |rest: &str| format!("{}/{rest}", registry.host());
     let (near, whole) = (name("p/near:1"), name("keeper:1"));
-    let near_digest = publish(&package("near", &[]), &near);
-    let author = agent(&[&near]);
-    publish(&author, &whole);
-    spoil(&registry.blob_path(&near_digest));
+    let package = package("near", &[]);
+    publish(&package, &near);
+    let rules = package.json(&["inspect"])["layers"][0]["digest"].as_str().unwrap().to_owned();
+    publish(&agent(&[&near]), &whole);
+    spoil(&registry.blob_path(&rules));
     agent(&[&near]).say(&["build"]).refused(6, &["error[B007]"]);
     let there = Project::new();
-    there.say(&["materialize", &whole, "--adapter", "codex", "--out", "o"]).refused(6, &["error[B007]", &near_digest]);
+    there.say(&["materialize", &whole, "--adapter", "codex", "--out", "o"]).refused(6, &["error[B007]", &rules]);
     assert!(!there.path().join("o").exists());
 }
