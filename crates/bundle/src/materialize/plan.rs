@@ -121,6 +121,14 @@ impl Plan {
         self.losses.push(Loss::main(field, reason));
     }
 
+    /// Names layers whose kind nobody here knows.
+    pub fn lose_layers<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
+        for media_type in media_types {
+            self.lose(media_type, "nobody here knows layers of this kind");
+        }
+        self.losses.sort();
+    }
+
     /// Names something that the definition itself wants left out.
     pub(super) fn leave_out(&mut self, field: &str, key: &str) {
         self.lose(field, format!("the definition says `{key}: false`"));

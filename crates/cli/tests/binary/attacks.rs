@@ -225,3 +225,18 @@ async fn attack_35_a_registry_that_wants_our_credential_to_be_sent_elsewhere() {
     assert!(!attacker.log().is_empty(), "it was asked");
     assert!(attacker.credentials_seen().iter().all(Option::is_none), "{:?}", attacker.credentials_seen());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_layer_of_a_kind_that_nobody_knows_is_not_dropped_in_silence() {
+    let registry = FakeRegistry::start(Door::Open).await;
+    let (reference, mut manifest) = publish(&registry, &archive(&[Entry::default()]));
+    manifest["layers"][0]["mediaType"] = json!("application/vnd.stax.dreams.v1.tar+gzip");
+    registry.put_manifest("bad", "1", MANIFEST, manifest.to_string());
+    let here = Project::new();
+    let written = here.json(&["materialize", &reference, "--adapter", "codex", "--out", "o"]);
+    assert_eq!(written["losses"][0]["field"], "application/vnd.stax.dreams.v1.tar+gzip", "{written}");
+    here.say(&["materialize", &reference, "--adapter", "codex", "--out", "o", "--exact"]).refused(5, &["dreams"]);
+    let said = here.say(&["extract", &reference, "x"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stderr.contains("warning[B087]") && said.stderr.contains("dreams"), "{said:?}");
+}
