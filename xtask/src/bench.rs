@@ -28,6 +28,11 @@ const BENCHES: &[Bench] = &[
         command: &["fanout", "--latency-ms", "2000", "--rounds", "1", "--children", "1", "--children", "1000"],
     },
     Bench { name: "kill", about: "200 rounds of kill -9 under load, checked", command: &["kill"] },
+    Bench {
+        name: "pack",
+        about: "a bundle of 1,000 subagents built and materialised; 200 MiB of knowledge built, pushed and pulled",
+        command: &["pack"],
+    },
     Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
     Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
 ];

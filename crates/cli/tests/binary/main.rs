@@ -6,6 +6,7 @@ mod project;
 mod terminal;
 
 mod agentscope;
+mod attacks;
 mod bundles;
 mod declarations;
 mod demo;
@@ -13,6 +14,7 @@ mod exchange;
 mod interrupts;
 mod materialize;
 mod mcp;
+mod packages;
 mod packing;
 mod registry;
 mod run;

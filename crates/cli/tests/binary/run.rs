@@ -22,6 +22,9 @@ fn global_options_stand_before_or_after_the_command() {
     for arguments in [["--model", "script:script.json", "run", "hi"], ["run", "hi", "--model", "script:script.json"]] {
         assert_eq!(project.say(&arguments).stdout, "I heard: hi\n");
     }
+    let twice =
+        ["--project", "nowhere", "--model", "nobody:x", "--project", ".", "--model", "script:script.json", "run", "hi"];
+    assert_eq!(project.say(&twice).stdout, "I heard: hi\n", "what was given last counts");
 }
 
 #[test]
