@@ -46,7 +46,7 @@ fn read(folder: &Dir, name: &str) -> io::Result<String> {
 }
 
 /// Written whole under another name first, so that nobody ever reads half of it.
-fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
+pub(crate) fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
     let draft = format!("{name}.new");
     match folder.remove_file(&draft) {
         Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),

@@ -101,7 +101,8 @@ pub(crate) struct Queued {
 #[utoipa::path(post, path = "/threads/{id}/messages", tag = "messages", request_body = Said,
     params(
         ("id" = String, Path),
-        ("idempotency-key" = Option<String>, Header, description = "The same key and body queue one message"),
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 256, pattern = "^[ -~]*$",
+            description = "The same key and body queue one message"),
     ),
     responses(
         (status = 202, description = "It waits for the thread's next step", body = Queued),

@@ -11,6 +11,7 @@ mod declarations;
 mod demo;
 mod exchange;
 mod interrupts;
+mod java;
 mod materialize;
 mod mcp;
 mod packing;
@@ -24,3 +25,4 @@ mod threads;
 mod through_server;
 #[cfg(target_os = "linux")]
 mod toolkit;
+mod two_servers;
