@@ -21,6 +21,8 @@ use wire::{Answered, Refused, State};
 
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
+/// The same for one that has not taken the task yet: whoever waits for it wants to know soon.
+const UNTAKEN_MAX: Duration = Duration::from_secs(12);
 /// The first pause between two looks; each is twice the one before, up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -145,7 +147,8 @@ impl Remotes {
     }
 
     async fn submit(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<(), String> {
-        let (mut pause, mut trouble, mut context) = (PAUSE_FIRST, Trouble::default(), Some(wire::context(task)));
+        let mut trouble = Trouble { patience: UNTAKEN_MAX, ..Trouble::default() };
+        let (mut pause, mut context) = (PAUSE_FIRST, Some(wire::context(task)));
         loop {
             let mut body = json!({ "task_id": task.id, "agent_id": task.agent, "input": task.input });
             if let Some(context) = &context {
@@ -250,17 +253,24 @@ impl Remotes {
 }
 
 /// Since when a server cannot be asked, and how often it was tried.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Trouble {
     since: Option<Instant>,
     attempts: u32,
+    patience: Duration,
+}
+
+impl Default for Trouble {
+    fn default() -> Self {
+        Self { since: None, attempts: 0, patience: UNREACHABLE_MAX }
+    }
 }
 
 impl Trouble {
     /// Says that another try follows, unless there were enough.
     fn again(&mut self, why: String, pause: Duration, watch: &dyn Watch) -> Result<(), String> {
         let since = *self.since.get_or_insert_with(Instant::now);
-        if since.elapsed() > UNREACHABLE_MAX {
+        if since.elapsed() > self.patience {
             return Err(why);
         }
         self.attempts += 1;

@@ -45,7 +45,7 @@ pub(crate) struct Submission {
     #[serde(default)]
     input: Option<String>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     context: Option<Value>,
 }
 
@@ -181,7 +181,7 @@ pub(crate) async fn show(Admitted(service): Admitted, TaskId(id): TaskId) -> Res
 #[into_params(parameter_in = Query)]
 pub(crate) struct Patience {
     /// 7,200 unless told; 0 waits for as long as it takes.
-    #[param(value_type = Option<u64>)]
+    #[param(value_type = Option<u32>)]
     timeout_seconds: Option<String>,
 }
 
@@ -195,7 +195,8 @@ pub(crate) async fn wait(
     TaskId(id): TaskId,
     Query(patience): Query<Patience>,
 ) -> Result<Json<Task>, Fault> {
-    let seconds = patience.timeout_seconds.as_deref().map_or(Ok(WAIT_SECONDS), str::parse);
+    let seconds = patience.timeout_seconds.as_deref().map(str::parse::<u32>).transpose();
+    let seconds = seconds.map(|seconds| seconds.map_or(WAIT_SECONDS, u64::from));
     let seconds = seconds.map_err(|_| Fault::bad_request("`timeout_seconds` must be a whole number"))?;
     let run = run_id(&service, &id);
     if service.runtime.run(&run).await?.is_none() {

@@ -80,7 +80,7 @@ async fn a_stream_tells_what_is_said_and_when_to_look() {
         (LOOK, _) => says(200, DONE),
         // It stays open, so that nothing but the event makes anybody look.
         (EVENTS, _) => {
-            let pieces = stream::iter([said, ENDED].map(Bytes::from_static)).chain(stream::pending());
+            let pieces = stream::iter([said, ENDED].map(Bytes::from)).chain(stream::pending());
             streamed("text/event-stream;charset=UTF-8", pieces)
         }
         _ => says(404, "{}"),

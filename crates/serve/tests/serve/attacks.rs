@@ -103,6 +103,10 @@ async fn a_body_without_an_end_is_cut_off() {
 /// Attack 8: clients that only listen.
 #[tokio::test]
 async fn too_many_listeners_are_refused_and_others_are_still_served() {
+    // Both ends of every stream are in this process.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).unwrap();
     let stage = Stage::new(Reply::text("yes")).await;
     let thread = stage.create("boss", None).await;
     let (path, mut open, mut refused) = (format!("/threads/{thread}/events"), Vec::new(), 0);
