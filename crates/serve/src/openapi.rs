@@ -7,11 +7,13 @@ use utoipa::openapi::link::LinkBuilder;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    Components, Content, InfoBuilder, OpenApi, PathItem, Ref, RefOr, Response, ResponseBuilder, Server as Place,
+    Components, Content, InfoBuilder, OpenApi, PathItem, Ref, RefOr, Required, Response, ResponseBuilder,
+    Server as Place,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 const TOKEN: &str = "token";
+const BYTES: &str = "application/octet-stream";
 /// What a new thing is named by in the answer that made it, and the routes that are about such things.
 const LINKS: [(&str, &str, &str, &str); 2] =
     [("/threads", "201", "thread_id", "/threads/{id}"), ("/threads", "201", "run_id", "/runs/{id}")];
@@ -39,6 +41,12 @@ pub(crate) fn finish(mut document: OpenApi) -> Arc<OpenApi> {
         for operation in operations(&mut item) {
             name(operation);
             refuse(operation, &refusal);
+            if let Some(RefOr::T(body)) = &mut operation.request_body
+                && body.content.contains_key(BYTES)
+            {
+                // A file may be empty.
+                body.required = Some(Required::False);
+            }
         }
         // Where the path of a file stands, which may have slashes in it.
         document.paths.paths.insert(path.replace("{*", "{"), item);

@@ -10,7 +10,7 @@ mod told;
 
 use crate::fault::Fault;
 use crate::key;
-use crate::query::Query;
+use crate::query::{Query, number};
 use crate::service::{Admitted, Service};
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
@@ -181,7 +181,7 @@ pub(crate) async fn show(Admitted(service): Admitted, TaskId(id): TaskId) -> Res
 #[into_params(parameter_in = Query)]
 pub(crate) struct Patience {
     /// 7,200 unless told; 0 waits for as long as it takes.
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u64>)]
     timeout_seconds: Option<String>,
 }
 
@@ -195,9 +195,8 @@ pub(crate) async fn wait(
     TaskId(id): TaskId,
     Query(patience): Query<Patience>,
 ) -> Result<Json<Task>, Fault> {
-    let seconds = patience.timeout_seconds.as_deref().map(str::parse::<u32>).transpose();
-    let seconds = seconds.map(|seconds| seconds.map_or(WAIT_SECONDS, u64::from));
-    let seconds = seconds.map_err(|_| Fault::bad_request("`timeout_seconds` must be a whole number"))?;
+    let whole = |text: &str| number(text).ok_or_else(|| Fault::bad_request("`timeout_seconds` must be a whole number"));
+    let seconds = patience.timeout_seconds.as_deref().map(whole).transpose()?.unwrap_or(WAIT_SECONDS);
     let run = run_id(&service, &id);
     if service.runtime.run(&run).await?.is_none() {
         return told(&service, id, None).await;
