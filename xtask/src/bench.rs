@@ -34,6 +34,16 @@ const BENCHES: &[Bench] = &[
         command: &["pack"],
     },
     Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
+    Bench {
+        name: "remote",
+        about: "two servers, one remote for the other: 50 rounds of kill -9 of either, checked",
+        command: &["remote"],
+    },
+    Bench {
+        name: "server",
+        about: "2,000 open event streams and 500 requests a second: what an answer takes, and memory",
+        command: &["server"],
+    },
     Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
 ];
 

@@ -21,7 +21,7 @@ pub(crate) fn open<T>(
     parse: impl FnOnce(&str) -> io::Result<T>,
 ) -> Result<T, Failure> {
     let text = folder(project).and_then(|folder| match read(&folder, name) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => make(&folder, name, generate()?),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => make(&folder, name, &generate()?),
         read => read,
     });
     text.and_then(|text| parse(&text)).map_err(|fault| {
@@ -46,7 +46,8 @@ fn read(folder: &Dir, name: &str) -> io::Result<String> {
     Ok(text)
 }
 
-fn make(folder: &Dir, name: &str, text: String) -> io::Result<String> {
+/// Writes a file of one line, which only its owner can read.
+pub(crate) fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
     private_file::write(folder, name, &format!("{text}\n"))?;
-    Ok(text)
+    Ok(text.to_owned())
 }

@@ -1,6 +1,7 @@
 //! The runtime of one process: what its actors share, and how it starts and ends.
 
 use crate::actor;
+use crate::artifact::Artifacts;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::mirror::Mirror;
@@ -109,6 +110,7 @@ pub(crate) struct Inner {
     pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
+    pub(crate) artifacts: Artifacts,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
     pub(crate) mirror: Mirror,
@@ -146,6 +148,7 @@ impl Runtime {
             remotes: Arc::new(parts.remotes),
             vault: parts.vault,
             slots: parts.slots.max(1),
+            artifacts: Artifacts::default(),
             cache: StateCache::default(),
             hub: Hub::default(),
             mirror: Mirror::new(parts.data, parts.task_files),

@@ -5,4 +5,7 @@
 pub mod checker;
 pub mod fanout;
 pub mod kill;
+pub mod load;
 pub mod node;
+pub mod remote;
+pub mod served;

@@ -12,6 +12,7 @@ mod declarations;
 mod demo;
 mod exchange;
 mod interrupts;
+mod java;
 mod materialize;
 mod mcp;
 mod packages;
@@ -26,3 +27,4 @@ mod threads;
 mod through_server;
 #[cfg(target_os = "linux")]
 mod toolkit;
+mod two_servers;
