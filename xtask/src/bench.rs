@@ -29,6 +29,11 @@ const BENCHES: &[Bench] = &[
     },
     Bench { name: "kill", about: "200 rounds of kill -9 under load, checked", command: &["kill"] },
     Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
+    Bench {
+        name: "runs",
+        about: "200 background runs, and how long `task_list` and `subagent list` take meanwhile",
+        command: &["runs"],
+    },
     Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
 ];
 

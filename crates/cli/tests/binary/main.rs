@@ -7,8 +7,11 @@ mod terminal;
 
 mod agentscope;
 mod bundles;
+#[cfg(target_os = "linux")]
+mod cancels;
 mod declarations;
 mod demo;
+mod dex;
 mod exchange;
 mod interrupts;
 mod materialize;
