@@ -40,6 +40,11 @@ const BENCHES: &[Bench] = &[
         command: &["remote"],
     },
     Bench {
+        name: "runs",
+        about: "200 background runs, and how long `task_list` and `subagent list` take meanwhile",
+        command: &["runs"],
+    },
+    Bench {
         name: "server",
         about: "2,000 open event streams and 500 requests a second: what an answer takes, and memory",
         command: &["server"],

@@ -3,7 +3,7 @@
 use crate::doings::Doings;
 use entourage_model::{
     Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
-    RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
+    RunId, RunStatus, Side, Started, TaskItem, Team, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
     VariablesRequest, Wait,
 };
 use serde_json::Value;
@@ -166,6 +166,15 @@ impl ThreadState {
             requests: BTreeMap::new(),
             activated: [false; 2],
             prelude: None,
+        })
+    }
+
+    /// The folder that the thread works in; nothing means the project's own.
+    pub fn folder(&self, team: &Team) -> Option<String> {
+        let given = || self.started.folder.clone();
+        team.agent(&self.agent).map_or_else(given, |agent| match &agent.workspace {
+            Some(wish) => wish.root(&agent.name),
+            None => given(),
         })
     }
 

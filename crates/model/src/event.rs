@@ -274,6 +274,9 @@ pub struct Started {
     /// The models of its caller, for an agent that names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelRef>,
+    /// Where its caller works, for an agent that does not say where it does. Absent: in the project's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     pub at: Timestamp,
 }
 
@@ -296,6 +299,7 @@ impl Started {
             instructions: None,
             tools: None,
             models: Vec::new(),
+            folder: None,
             at,
         }
     }

@@ -8,6 +8,8 @@ mod agentscope;
 mod children;
 #[path = "runtime/crashes.rs"]
 mod crashes;
+#[path = "runtime/depths.rs"]
+mod depths;
 #[path = "runtime/dex.rs"]
 mod dex;
 #[path = "runtime/dex_files.rs"]
@@ -16,6 +18,8 @@ mod dex_files;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/folders.rs"]
+mod folders;
 #[path = "runtime/hooks.rs"]
 mod hooks;
 #[path = "runtime/script_ends.rs"]
@@ -30,3 +34,5 @@ mod smithy;
 mod stage;
 #[path = "runtime/turns.rs"]
 mod turns;
+#[path = "runtime/wide.rs"]
+mod wide;

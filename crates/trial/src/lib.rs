@@ -8,4 +8,5 @@ pub mod kill;
 pub mod load;
 pub mod node;
 pub mod remote;
+pub mod runs;
 pub mod served;

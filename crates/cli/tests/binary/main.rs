@@ -8,8 +8,11 @@ mod terminal;
 mod agentscope;
 mod attacks;
 mod bundles;
+#[cfg(target_os = "linux")]
+mod cancels;
 mod declarations;
 mod demo;
+mod dex;
 mod exchange;
 mod interrupts;
 mod java;

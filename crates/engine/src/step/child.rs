@@ -165,6 +165,7 @@ impl Desk<'_> {
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),
+            folder: self.folder_of(link),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
         let acting = started.receives.unwrap_or(Side::A);
@@ -195,6 +196,16 @@ impl Desk<'_> {
             run: begun,
         };
         (new, files)
+    }
+
+    /// Where a child works that does not say so itself: a profile in the project, any other where this thread does.
+    fn folder_of(&self, link: &ChildLink) -> Option<String> {
+        let is_settled = self.world.team.agent(&link.agent).is_some_and(|agent| agent.workspace.is_some());
+        match link.dialect {
+            Dialect::Dex => None,
+            Dialect::Standard | Dialect::AgentScope if is_settled => None,
+            Dialect::Standard | Dialect::AgentScope => self.state.folder(self.world.team),
+        }
     }
 
     /// The child is born at work: its first request is part of the journal that it is made with.
