@@ -21,7 +21,14 @@ pub enum Item {
     /// A child says what it is doing.
     ChildReported { child: ThreadId, status: String },
     /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
-    Variables { request: RequestId, child: ThreadId, variables: BTreeMap<String, VariableValue> },
+    Variables {
+        request: RequestId,
+        child: ThreadId,
+        variables: BTreeMap<String, VariableValue>,
+        /// The same for the same values, of which nothing can be read. Sealed values are never the same twice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<String>,
+    },
     /// Somebody outside calls a tool in the place of a model. A thread whose agent is not driven so is called by nobody.
     Call { call: ToolCall },
     /// Ends one run of this thread.

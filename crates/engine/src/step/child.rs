@@ -2,16 +2,17 @@
 
 use super::Desk;
 use super::end::{TERMINATED, cancelled};
+use super::room;
 use super::tool::Returned;
 use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
-use crate::state::{CallState, Child};
+use crate::state::CallState;
 use crate::variable;
 use entourage_model::{
     Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
     NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue,
     Wait, Write, copy_path,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -56,41 +57,12 @@ impl Desk<'_> {
     }
 
     pub(super) fn has_room(&self, entry: &ChildEntry) -> Result<(), Refusal> {
-        if self.world.team.agent(&entry.agent).is_none() {
-            return Err(Refusal::invalid(format!("there is no agent `{}`", entry.agent)));
-        }
-        let limits = self.world.limits;
-        if self.state.started.depth >= limits.depth {
-            let text = format!("subagents may lie at most {} levels deep; do this work yourself", limits.depth);
-            return Err(Refusal::new("depth_limit_reached", text).with("max", json!(limits.depth)));
-        }
-        if self.state.children_live >= limits.children_live {
-            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
-        }
+        room::has_room(self.world, self.state, entry)?;
         if self.spawned >= self.world.tree_left {
-            return Err(self.full("children_total", limits.children_total, "no more can be started in this tree"));
-        }
-        let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
-        if let Some(max) = instances_max {
-            let counts = |child: &&Child| {
-                let same = child.link.agent == entry.agent && child.link.alias == entry.alias;
-                child.link.resumable && same && !child.terminated
-            };
-            if self.state.children.values().filter(counts).count() as u64 >= u64::from(max) {
-                return Err(self.full("maxInstances", max, "write to one of them with `subagent_message` instead"));
-            }
+            let max = self.world.limits.children_total;
+            return Err(room::full(self.state, "children_total", max, "no more can be started in this tree"));
         }
         Ok(())
-    }
-
-    pub(super) fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
-        let live = self.state.children.values().filter(|child| !child.terminated);
-        let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
-        let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
-        Refusal::new("subagent_limit_reached", text)
-            .with("cap", json!(cap))
-            .with("max", json!(max))
-            .with("references", Value::Array(references))
     }
 
     fn spawn(&mut self, call: &ToolCall, order: Order<'_>) {
@@ -136,7 +108,7 @@ impl Desk<'_> {
             at: self.now,
         };
         let mut variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
-        variables.extend(given);
+        variables.extend(given.into_iter().map(|(name, value)| (name, value.granted())));
         let (new, files) = self.new_thread(&link, order, variables);
         self.out.writes.push(Write::Spawn(Box::new(new)));
         self.out.writes.extend(files);
@@ -283,7 +255,7 @@ impl Desk<'_> {
         }
         let limits = self.world.limits;
         if !known.is_live() && self.state.children_live >= limits.children_live {
-            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
+            return Err(room::full(self.state, "children_live", limits.children_live, "wait for one of them to end"));
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Reader<'_> {
                 // As the runtime seals them: the test's vault turns a text around.
                 let sealed = |value: &str| VariableValue::sealed(value.chars().rev().collect::<String>());
                 let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
-                Item::Variables { request, child, variables }
+                Item::Variables { request, child, variables, fingerprint: None }
             }
             "call" => {
                 let (call, rest) = cut(rest);

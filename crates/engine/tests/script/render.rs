@@ -266,7 +266,7 @@ impl Renderer<'_> {
             Item::ChildReported { child, status } => {
                 format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
             }
-            Item::Variables { request, child, variables } => {
+            Item::Variables { request, child, variables, fingerprint: _ } => {
                 format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))
             }
             Item::ChildInterrupted { child, run } => {
