@@ -213,6 +213,7 @@ impl Desk<'_> {
             Item::ChildEnded { child, run, ending, quiet } => {
                 self.child_ended(child, &Return { run, ending, quiet });
             }
+            Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
                 if self.state.children.get(&child).is_some_and(|known| !known.terminated) {

@@ -14,6 +14,8 @@ pub enum Item {
     /// A child has ended one run. Comes once for each run.
     /// A `quiet` one is no news: another run of the same session brings the same ending.
     ChildEnded { child: ThreadId, run: RunId, ending: Ending, quiet: bool },
+    /// A child has ended a session for which its parent had not asked: somebody else had written to it.
+    ChildFinished { child: ThreadId, ending: Ending },
     /// A child was terminated; nothing else comes from it.
     ChildTerminated { child: ThreadId, run: Option<RunId> },
     /// A child has stopped in the middle of a run, which waits to be resumed.

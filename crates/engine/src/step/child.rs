@@ -248,8 +248,10 @@ impl Desk<'_> {
         let Some(known) = self.state.children.get(&child) else {
             return Err(standard::not_active(&child.to_string()));
         };
-        // The ending of a run that was asked to end is no news; the next run's would be taken for it.
-        let busy = known.is_live() && (known.muted || known.link.blocking);
+        // The ending of a run that was asked to end is no news; the next run's would be taken for it. Only the standard
+        // dialect has calls that wait for one child side by side: a session may answer several of them.
+        let waited_for = known.link.blocking && known.link.dialect != Dialect::Standard;
+        let busy = known.is_live() && (known.muted || waited_for);
         if busy {
             return Err(Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call")));
         }
@@ -309,12 +311,31 @@ impl Desk<'_> {
     fn queue_news(&mut self, link: &ChildLink, back: &Return) {
         let at = self.state.delegated.get(&back.run).map_or(link.at, |delegated| delegated.at);
         let text = dialect::news(link, (&back.run, at), &back.ending);
-        let mut message: Message = self.message(Role::User, text);
-        message.silent = true;
-        message.metadata.insert("subagent_id".to_owned(), json!(link.thread));
-        message.attachments.clone_from(&back.ending.attachments);
+        let message = self.told_by(link.thread, text, &back.ending.attachments);
         let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));
+    }
+
+    fn told_by(&mut self, child: ThreadId, text: String, attachments: &[Attachment]) -> Message {
+        let mut message = self.message(Role::User, text);
+        message.silent = true;
+        message.metadata.insert("subagent_id".to_owned(), json!(child));
+        message.attachments = attachments.to_vec();
+        message
+    }
+
+    /// The child was written to by somebody else, and what it came to is news all the same, if its endings are.
+    pub(super) fn child_finished(&mut self, child: ThreadId, ending: &Ending) {
+        let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
+        let speaks = known.speaks() && !self.is_driven();
+        if !known.is_live() {
+            let status = if ending.outcome == Outcome::Done { "idle" } else { "failed" };
+            self.emit(Event::ChildReported { child, status: status.to_owned() });
+        }
+        if speaks {
+            let message = self.told_by(child, standard::news(child, ending), &ending.attachments);
+            self.deliver(self.state.id(), Item::Message(Posted::plain(message)));
+        }
     }
 
     /// Nothing else comes from the child: every call that waits for it is answered now.

@@ -76,6 +76,10 @@ impl Reader<'_> {
             "message" => Item::Message(Posted::plain(message(rest))),
             "ask" => Item::Message(self.request(rest)),
             "ended" => self.ended(rest),
+            "finished" => {
+                let (child, rest) = cut(rest);
+                Item::ChildFinished { child: self.names.thread_named(child), ending: ending(rest) }
+            }
             "terminated" => {
                 let (child, run) = cut(rest);
                 let run = (!run.is_empty()).then(|| self.names.run_named(run));
