@@ -3,6 +3,10 @@
 //! Test-only, like `testkit`, and apart from it because it stands on everything else.
 
 pub mod checker;
+pub mod children;
+pub mod doom;
 pub mod fanout;
 pub mod kill;
 pub mod node;
+
+mod process;
