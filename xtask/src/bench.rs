@@ -13,6 +13,11 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench {
+        name: "children",
+        about: "creating, messaging and listing with 10, 100 and 1,000 resumable children",
+        command: &["children"],
+    },
+    Bench {
         name: "declarations",
         about: "`check` of one TypeScript agent and of 500 declarations in mixed formats, cold and warm",
         command: &["declarations"],

@@ -26,6 +26,6 @@ pub use dialect::{Look, definition_folders, startable};
 pub use doings::Doings;
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};
-pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};
+pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, step};
 pub use subprompt::request as subprompt_request;
 pub use variable::for_tool as variables_for_tool;

@@ -216,10 +216,7 @@ impl ThreadState {
 
     /// The children that people and models are shown: those that can be written to, and background ones at work.
     pub fn registry(&self) -> impl Iterator<Item = RegistryEntry> {
-        self.children
-            .values()
-            .filter(|child| child.link.resumable || (!child.link.blocking && child.is_live()))
-            .map(|child| child.entry())
+        self.children.values().filter(|child| child.is_listed()).map(|child| child.entry())
     }
 }
 
@@ -250,6 +247,11 @@ impl Child {
             status: self.status.clone(),
             parent_communication: self.link.communication,
         }
+    }
+
+    /// Whether people and models are shown it.
+    pub fn is_listed(&self) -> bool {
+        self.link.resumable || (!self.link.blocking && self.is_live())
     }
 
     /// Whether it has something to do.

@@ -318,6 +318,16 @@ pub struct VariablesRequest {
     pub attachments: Vec<Attachment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// The dialect that the child was asked for in.
+    #[serde(default, skip_serializing_if = "Dialect::is_standard")]
+    pub dialect: Dialect,
+    /// What the child is given in place of what its agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Name>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelRef>,
     /// Every scoped variable that the child and what it can start must have, and those of them that hold nothing.
     pub required: Vec<String>,
     pub missing: Vec<String>,

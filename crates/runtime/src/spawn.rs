@@ -63,6 +63,13 @@ pub struct Sent {
     pub repeated: bool,
 }
 
+/// A line that lies in a thread's queue.
+pub(crate) struct Queued {
+    pub(crate) number: u64,
+    /// What the key's first call had queued, where this one repeats it.
+    pub(crate) first: Option<Item>,
+}
+
 impl Runtime {
     /// Makes a root thread and takes it up. When this returns, the thread and its message are durable.
     pub async fn create(&self, root: NewRoot) -> Result<Created, RuntimeError> {
@@ -241,15 +248,15 @@ impl Runtime {
         item: Item,
         key: Option<String>,
     ) -> Result<Option<Item>, RuntimeError> {
-        self.queue_line(thread, (item, None), key).await
+        Ok(self.queue_line(thread, (item, None), key).await?.first)
     }
 
-    async fn queue_line(
+    pub(crate) async fn queue_line(
         &self,
         thread: ThreadId,
         (item, run): (Item, Option<NewRun>),
         key: Option<String>,
-    ) -> Result<Option<Item>, RuntimeError> {
+    ) -> Result<Queued, RuntimeError> {
         let line = NewLine { item, key, run, messages_max: self.inner.limits.queue_messages };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
@@ -258,7 +265,7 @@ impl Runtime {
             let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
             let notified = queued.holder.filter(|holder| *holder == inner.node).map(|_| thread);
             inner.take_up(queued.claim.into_iter().collect(), notified.as_slice());
-            Ok(queued.first)
+            Ok(Queued { number: queued.number, first: queued.first })
         })
         .await
     }

@@ -3,6 +3,8 @@
 //! Test-only, like `testkit`, and apart from it because it stands on everything else.
 
 pub mod checker;
+pub mod children;
+pub mod doom;
 pub mod fanout;
 pub mod kill;
 pub mod load;
@@ -10,3 +12,5 @@ pub mod node;
 pub mod remote;
 pub mod runs;
 pub mod served;
+
+mod process;

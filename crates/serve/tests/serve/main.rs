@@ -18,5 +18,6 @@ mod page;
 mod relations;
 mod runs;
 mod tasks;
+mod terminations;
 mod threads;
 mod users;

@@ -56,6 +56,15 @@ impl Stage {
     }
 
     pub(crate) async fn with(agents: Vec<Agent>, brain: impl Brain + 'static, limits: Limits) -> Self {
+        Self::with_tools(agents, brain, limits, Toolbox::builtin()).await
+    }
+
+    pub(crate) async fn with_tools(
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+        tools: Toolbox,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let model = FakeModel::start(brain).await;
         let mut settings = ModelSettings { openai: ProviderSettings::at(model.url()), ..ModelSettings::default() };
@@ -64,7 +73,7 @@ impl Stage {
         let parts = Parts {
             store: Arc::new(MemoryStore::new()) as Arc<dyn Store>,
             models: Models::new(settings),
-            tools: Toolbox::builtin(),
+            tools,
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),
