@@ -291,7 +291,7 @@ async fn shown(service: &Service, row: &ThreadRow) -> Result<Response, Fault> {
         Some(glance) => glance,
         None => {
             let state = service.runtime.state(row.id).await?.ok_or_else(|| Fault::not_found("thread"))?;
-            let glance = Glance { seq: state.seq, children: state.registry().collect(), agent: state.agent };
+            let glance = Glance { seq: state.seq, children: state.registry().collect(), agent: state.agent.clone() };
             service.glances.keep(row.id, &glance);
             glance
         }
