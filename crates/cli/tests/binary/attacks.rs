@@ -16,6 +16,9 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const CONFIG: &str = r#"{"adapter":{"adapterVersion":"1.0.0","config":{},"features":{},"runtime":"codex","type":"codex"},"kind":"agent","name":"bad","specVersion":"1.0.0","version":"1.0.0"}"#;
 const ENTRY_END: [u8; 1024] = [0; 1024];
 
+/// What somebody does to a manifest.
+type Forgery<'a> = &'a dyn Fn(&mut Value);
+
 /// An entry of tar: path, kind, mode, what it links to, and its content with the size that the header says.
 struct Entry<'a> {
     path: &'a str,
@@ -149,7 +152,7 @@ async fn attack_33_bombs() {
 async fn attack_34_bytes_that_are_not_what_was_asked_for() {
     let layer = archive(&[Entry::default()]);
     let other = Digest::of(CONFIG.as_bytes());
-    let cases: [(&str, &dyn Fn(&mut Value)); 5] = [
+    let cases: [(&str, Forgery<'_>); 5] = [
         ("the right digest and the wrong size", &|manifest| manifest["layers"][0]["size"] = json!(layer.len() + 1)),
         ("another blob's digest", &|manifest| manifest["layers"][0]["digest"] = json!(other)),
         ("a manifest in place of a config", &|manifest| manifest["config"]["mediaType"] = json!(MANIFEST)),
