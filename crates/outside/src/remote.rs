@@ -1,7 +1,7 @@
 //! Agents that another server runs, by the task protocol of AgentScope: submit, look, fetch, cancel.
 //!
 //! A task's id is given, so that repeating a request after a crash finds what was begun. A server that cannot be reached
-//! for a moment delays a task and does not fail it.
+//! for a moment delays a task and does not fail it; one that does not take it for some seconds does.
 
 mod wire;
 
@@ -17,6 +17,8 @@ use wire::{Answered, Refused, State};
 
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
+/// The same for one that has not taken the task: nothing is lost by telling soon.
+const UNSUBMITTED_MAX: Duration = Duration::from_secs(5);
 /// The first pause between two looks; each is twice the one before, up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -123,7 +125,7 @@ impl Remotes {
                     };
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) if begun.elapsed() > UNREACHABLE_MAX => return Err(why),
+                Err(Refused::Passing(why)) if begun.elapsed() > UNSUBMITTED_MAX => return Err(why),
                 Err(Refused::Passing(_)) => {}
             }
             tokio::time::sleep(pause).await;
