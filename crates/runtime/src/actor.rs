@@ -194,6 +194,12 @@ impl Actor {
             inner: Arc::clone(inner),
         };
         actor.receive(lines);
+        // A thread that has not asked its model yet has just begun.
+        if actor.state.usage.steps == 0
+            && let Some(folder) = actor.state.folder(&actor.team)
+        {
+            inner.make_folder(folder).await;
+        }
         if actor.tried {
             // Whoever died over the thread may not have shown what it had decided.
             inner.show_assignments(actor.state.tasks.clone()).await;

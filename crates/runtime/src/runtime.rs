@@ -257,6 +257,15 @@ impl Inner {
         read.await.unwrap_or_default()
     }
 
+    /// Makes the folder that a thread is going to work in. One that cannot be made is told when a tool needs it.
+    pub(crate) async fn make_folder(&self, folder: String) {
+        let workspaces = self.workspaces.clone();
+        let made = tokio::task::spawn_blocking(move || workspaces.root(Some(&folder)).err()).await;
+        if let Ok(Some(fault)) = made {
+            tracing::warn!(%fault, "the folder of a thread cannot be opened");
+        }
+    }
+
     /// The files of a thread.
     pub(crate) async fn files_by_path(&self, thread: ThreadId) -> Result<BTreeMap<String, FileRow>, StoreError> {
         let files = self.store.files(thread).await?;

@@ -26,6 +26,7 @@ mod serve;
 mod settings;
 mod signatures;
 mod stores;
+mod tasks;
 mod threads;
 mod through_server;
 #[cfg(target_os = "linux")]

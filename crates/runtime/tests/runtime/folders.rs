@@ -45,6 +45,14 @@ fn brain(request: &Request) -> Reply {
 }
 
 #[tokio::test]
+async fn the_folder_of_an_agent_is_there_before_it_is_needed() {
+    let stage = Stage::new(team(), |_: &Request| Reply::text("nothing to write")).await;
+    let (thread, _) = stage.create("digger", "idle").await;
+    stage.settle(thread).await;
+    assert!(stage.path().join("agents/digger/workspace").is_dir());
+}
+
+#[tokio::test]
 async fn a_child_without_a_wish_works_where_its_caller_does() {
     for restarts in [false, true] {
         let mut stage = Stage::new(team(), brain).await;
