@@ -16,6 +16,8 @@ mod dex_files;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/hook_requests.rs"]
+mod hook_requests;
 #[path = "runtime/hooks.rs"]
 mod hooks;
 #[path = "runtime/script_ends.rs"]
@@ -28,5 +30,7 @@ mod scripts;
 mod smithy;
 #[path = "runtime/stage.rs"]
 mod stage;
+#[path = "runtime/state_methods.rs"]
+mod state_methods;
 #[path = "runtime/turns.rs"]
 mod turns;

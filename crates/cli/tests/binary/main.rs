@@ -10,6 +10,7 @@ mod bundles;
 mod declarations;
 mod demo;
 mod exchange;
+mod hooks;
 mod interrupts;
 mod materialize;
 mod mcp;
