@@ -28,6 +28,6 @@ pub use doings::Doings;
 pub use hook::{CallResult, Change, Echo, Occasion, Pause, hears_birth, listeners};
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};
-pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};
+pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, step};
 pub use subprompt::request as subprompt_request;
 pub use variable::for_tool as variables_for_tool;

@@ -3,7 +3,7 @@
 use crate::doings::Doings;
 use entourage_model::{
     Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
-    RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
+    RunId, RunStatus, Side, Started, TaskItem, Team, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
     VariablesRequest, Wait,
 };
 use serde_json::Value;
@@ -172,6 +172,15 @@ impl ThreadState {
         })
     }
 
+    /// The folder that the thread works in; nothing means the project's own.
+    pub fn folder(&self, team: &Team) -> Option<String> {
+        let given = || self.started.folder.clone();
+        team.agent(&self.agent).map_or_else(given, |agent| match &agent.workspace {
+            Some(wish) => wish.root(&agent.name),
+            None => given(),
+        })
+    }
+
     /// The state after a whole journal; nothing if it does not begin with the beginning.
     pub fn fold<'e>(events: impl IntoIterator<Item = &'e Event>) -> Option<Self> {
         let mut events = events.into_iter();
@@ -210,10 +219,7 @@ impl ThreadState {
 
     /// The children that people and models are shown: those that can be written to, and background ones at work.
     pub fn registry(&self) -> impl Iterator<Item = RegistryEntry> {
-        self.children
-            .values()
-            .filter(|child| child.link.resumable || (!child.link.blocking && child.is_live()))
-            .map(|child| child.entry())
+        self.children.values().filter(|child| child.is_listed()).map(|child| child.entry())
     }
 }
 
@@ -245,6 +251,11 @@ impl Child {
             status: self.status.clone(),
             parent_communication: self.link.communication,
         }
+    }
+
+    /// Whether people and models are shown it.
+    pub fn is_listed(&self) -> bool {
+        self.link.resumable || (!self.link.blocking && self.is_live())
     }
 
     /// Whether it has something to do.

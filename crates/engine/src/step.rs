@@ -11,6 +11,7 @@ mod hook;
 mod interrupt;
 mod model;
 mod request;
+mod room;
 mod run;
 mod timer;
 mod tool;
@@ -23,8 +24,8 @@ use crate::state::{Session, ThreadState};
 use act::Closing;
 use child::Return;
 use entourage_model::{
-    Act, Attachment, CallId, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted, RemoteTask,
-    Role, ThreadId, Timestamp, ToolCall, Usage, Write,
+    Act, Attachment, CallId, ChildEntry, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted,
+    RemoteTask, Role, ThreadId, Timestamp, ToolCall, Usage, Write,
 };
 use std::collections::VecDeque;
 use tool::Returned;
@@ -186,6 +187,11 @@ struct Desk<'a> {
     out: Decision,
 }
 
+/// Whether the thread itself may start such a child now; whether its tree has room is known to the store.
+pub fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> bool {
+    room::has_room(world, state, entry).is_ok()
+}
+
 impl Desk<'_> {
     fn emit(&mut self, event: Event) {
         apply(self.state, &event);
@@ -237,6 +243,7 @@ impl Desk<'_> {
             Item::ChildEnded { child, run, ending, quiet } => {
                 self.child_ended(child, &Return { run, ending, quiet });
             }
+            Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
                 if self.state.children.get(&child).is_some_and(|known| !known.terminated) {
@@ -244,7 +251,9 @@ impl Desk<'_> {
                 }
             }
             Item::Call { call } => self.called(&call),
-            Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
+            Item::Variables { request, child, variables, fingerprint: _ } => {
+                self.variables_given(request, child, variables)
+            }
             Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
             Item::Interrupt { run } => self.halt(&run),
             Item::Resume { run, message } => self.go_on_with(run, message),

@@ -1,6 +1,5 @@
 //! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event that the first version began
-//! with, `golden/journal-v1-relations.jsonl`, `golden/journal-v1-dialects.jsonl` and `golden/journal-v1-hooks.jsonl` those
-//! that came later.
+//! with, `golden/journal-v1-relations.jsonl`, `…-dialects.jsonl`, `…-folders.jsonl` and `…-hooks.jsonl` what came later.
 
 use entourage_engine::ThreadState;
 use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage, Wait};
@@ -16,6 +15,8 @@ const RELATIONS: &str = include_str!("golden/journal-v1-relations.jsonl");
 const DIALECTS: &str = include_str!("golden/journal-v1-dialects.jsonl");
 /// What hooks brought later, in the same version.
 const HOOKS: &str = include_str!("golden/journal-v1-hooks.jsonl");
+/// How a child begins that works where its caller does.
+const FOLDERS: &str = include_str!("golden/journal-v1-folders.jsonl");
 
 fn read(journal: &str) -> Vec<Event> {
     journal.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -32,7 +33,7 @@ fn fold(journal: &[Event]) -> ThreadState {
 #[test]
 fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
     assert_eq!(JOURNAL_VERSION, 1, "a new version needs a golden journal of its own beside this one");
-    for journal in [VERSION_1, RELATIONS, DIALECTS, HOOKS] {
+    for journal in [VERSION_1, RELATIONS, DIALECTS, FOLDERS, HOOKS] {
         for (line, event) in journal.lines().zip(read(journal)) {
             assert_eq!(serde_json::to_string(&event).expect(line), line);
         }
@@ -46,6 +47,13 @@ fn the_golden_journals_have_every_kind_of_event() {
     let later = read(RELATIONS).into_iter().chain(read(DIALECTS)).chain(read(HOOKS));
     let all: BTreeSet<usize> = first.into_iter().chain(later.map(|event| kind(&event))).collect();
     assert_eq!(all, (0..42).collect(), "add a line to the later golden journal, or take the kind back");
+}
+
+#[test]
+fn a_thread_that_was_told_of_no_folder_works_in_the_project() {
+    let team = entourage_model::Team::default();
+    assert_eq!(fold(&read(DIALECTS)).folder(&team), None);
+    assert_eq!(fold(&read(FOLDERS)).folder(&team).as_deref(), Some("agents/digger/workspace"));
 }
 
 /// Data that names the call which an ending answers is older than the rule that only the asker knows it.

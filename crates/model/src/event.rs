@@ -288,6 +288,9 @@ pub struct Started {
     /// Hooks of its agent are to hear of its creation before anything else happens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooked: bool,
+    /// Where its caller works, for an agent that does not say where it does. Absent: in the project's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     pub at: Timestamp,
 }
 
@@ -311,6 +314,7 @@ impl Started {
             tools: None,
             models: Vec::new(),
             hooked: false,
+            folder: None,
             at,
         }
     }
@@ -329,6 +333,16 @@ pub struct VariablesRequest {
     pub attachments: Vec<Attachment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// The dialect that the child was asked for in.
+    #[serde(default, skip_serializing_if = "Dialect::is_standard")]
+    pub dialect: Dialect,
+    /// What the child is given in place of what its agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Name>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelRef>,
     /// Every scoped variable that the child and what it can start must have, and those of them that hold nothing.
     pub required: Vec<String>,
     pub missing: Vec<String>,

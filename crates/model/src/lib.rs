@@ -6,6 +6,7 @@ mod act;
 mod agent;
 mod digest;
 mod event;
+mod exit;
 mod fact;
 mod file;
 mod id;
@@ -34,6 +35,7 @@ pub use agent::{
 };
 pub use digest::{BadDigest, Digest};
 pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, VariablesRequest, Wait};
+pub use exit::Exit;
 pub use fact::Fact;
 pub use file::{BadPath, FileRow, copy_path, file_path, mime_type};
 pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RequestId, RunId, Side, ThreadId};

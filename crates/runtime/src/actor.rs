@@ -154,7 +154,7 @@ async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, fir
         Err(gone) => gone,
     };
     if matches!(gone, Gone::Parked) && matches!(actor.state.status(), ThreadStatus::Waiting | ThreadStatus::Idle) {
-        inner.cache.put(actor.state);
+        inner.cache.put(Arc::new(actor.state));
     }
     gone
 }

@@ -91,10 +91,14 @@ impl Checker<'_> {
         self.ledger.need(&self.id, Id::Prompt(name.clone()));
         let listing = Listing { prompt: declared, entries: &declared.draft.as_ref()?.tools };
         let stop_tool = side.stop_tool.as_ref().map(|tool| {
-            // It costs no more than a way to stop: the side has others.
             if let Some(fault) = self.unlisted(&format!("{}.stopTool", side.key), &tool.value, &listing) {
-                let report = Report { severity: Severity::Warning, ..fault };
-                self.ledger.reports.push(report.at(self.declared.place(tool.spot)));
+                let fault = fault.at(self.declared.place(tool.spot));
+                if self.is_provided(&tool.value) {
+                    // It costs no more than a way to stop: the side has others.
+                    self.ledger.reports.push(Report { severity: Severity::Warning, ..fault });
+                } else {
+                    self.ledger.refuse(&self.id, fault);
+                }
             }
             self.shelf.callable(&tool.value)
         });
@@ -162,6 +166,14 @@ impl Checker<'_> {
             message_property: binding.message_property.clone(),
             attachments_property: binding.attachments_property.clone(),
         }
+    }
+
+    /// Whether any model could be offered something of this name.
+    fn is_provided(&self, name: &Name) -> bool {
+        self.shelf.tool(name).is_some()
+            || self.shelf.prompts.contains_key(name)
+            || self.shelf.agents.contains_key(name)
+            || matches!(name.as_str(), "subagent_create" | "subagent_message")
     }
 
     /// What is wrong with a field that names a tool which the side's model is never offered.

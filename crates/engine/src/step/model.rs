@@ -192,7 +192,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The ending that a successful call of the binding's tool stands for.
-    fn bound_ending(&self, binding: &Binding, outcome: Outcome) -> Option<Ending> {
+    pub(super) fn bound_ending(&self, binding: &Binding, outcome: Outcome) -> Option<Ending> {
         let session = self.state.session.as_ref()?;
         let call = session
             .calls

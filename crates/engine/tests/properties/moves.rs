@@ -309,6 +309,7 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
                 request: nth_of(actor.state.requests.keys().copied(), *nth).unwrap_or(unknown),
                 child: Ids::new(Timestamp(0), number).thread(),
                 variables: BTreeMap::from([((*name).to_owned(), VariableValue::sealed("1"))]),
+                fingerprint: None,
             }
         }
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),

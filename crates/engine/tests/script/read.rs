@@ -81,6 +81,10 @@ impl Reader<'_> {
             "message" => Item::Message(Posted::plain(message(rest))),
             "ask" => Item::Message(self.request(rest)),
             "ended" => self.ended(rest),
+            "finished" => {
+                let (child, rest) = cut(rest);
+                Item::ChildFinished { child: self.names.thread_named(child), ending: ending(rest) }
+            }
             "terminated" => {
                 let (child, run) = cut(rest);
                 let run = (!run.is_empty()).then(|| self.names.run_named(run));
@@ -98,7 +102,7 @@ impl Reader<'_> {
                 // As the runtime seals them: the test's vault turns a text around.
                 let sealed = |value: &str| VariableValue::sealed(value.chars().rev().collect::<String>());
                 let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
-                Item::Variables { request, child, variables }
+                Item::Variables { request, child, variables, fingerprint: None }
             }
             "call" => {
                 let (call, rest) = cut(rest);

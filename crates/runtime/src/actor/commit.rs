@@ -151,8 +151,8 @@ impl Actor {
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
                             None => {
-                                let agent = self.team.agent(&self.state.agent).cloned();
-                                perform::tool(&self.inner, (self.place(), agent), (call, key), repeatable)
+                                let folder = self.state.folder(&self.team);
+                                perform::tool(&self.inner, (self.place(), folder), (call, key), repeatable)
                             }
                         },
                     });

@@ -105,6 +105,7 @@ fn is_urgent(item: &Item) -> bool {
         Item::Cancel { .. } | Item::Stop | Item::Terminate | Item::Interrupt { .. } => true,
         Item::Message(_)
         | Item::ChildEnded { .. }
+        | Item::ChildFinished { .. }
         | Item::ChildTerminated { .. }
         | Item::ChildReported { .. }
         | Item::Call { .. }

@@ -39,8 +39,9 @@ impl ThreadDoor {
         let arguments = Value::Object(arguments).to_string();
         let Some(tool) = self.team.tools.get(&name).cloned() else {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
-            let agent = self.team.agent(&self.desk().state.agent).cloned();
-            let output = call_builtin(&self.inner, (self.place, agent.as_deref(), None), &call, self.inner_key()).await;
+            let folder = self.desk().state.folder(&self.team);
+            let place = (self.place, folder.as_deref(), None);
+            let output = call_builtin(&self.inner, place, &call, self.inner_key()).await;
             return Ok(result(&output, &[]));
         };
         let desk = self.desk().inner();
