@@ -43,6 +43,8 @@ pub struct ThreadState {
     pub requests: BTreeMap<RequestId, VariablesRequest>,
     /// Whether each side's immediate children were started since its agent took the thread.
     pub activated: [bool; 2],
+    /// Whether hooks have heard of the thread's creation, where they are to.
+    pub creation_heard: bool,
     /// Where in the transcript the results lie that immediate children brought before anybody had said anything.
     pub prelude: Option<usize>,
 }
@@ -165,6 +167,7 @@ impl ThreadState {
             values: BTreeMap::new(),
             requests: BTreeMap::new(),
             activated: [false; 2],
+            creation_heard: false,
             prelude: None,
         })
     }
@@ -233,7 +236,8 @@ impl Session {
 }
 
 impl Child {
-    fn entry(&self) -> RegistryEntry {
+    /// As its parent's registry has it.
+    pub fn entry(&self) -> RegistryEntry {
         RegistryEntry {
             reference: self.link.thread,
             name: self.link.agent.clone(),

@@ -29,9 +29,9 @@ mod write;
 
 pub use act::{Act, StopSession};
 pub use agent::{
-    Agent, Binding, ChildEntry, Communication, Dialect, HandoffEntry, Hook, Immediate, Instructions, Kind, ModelRef,
-    Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig, Source, Team,
-    ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
+    Agent, Binding, ChildEntry, Communication, Dialect, HandoffEntry, Hook, HookStage, Immediate, Instructions, Kind,
+    ModelRef, ParentHook, Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig,
+    Source, Team, ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
 };
 pub use digest::{BadDigest, Digest};
 pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, VariablesRequest, Wait};

@@ -231,6 +231,7 @@ impl Inner {
             limits: &self.limits,
             files: NO_FILES,
             definitions: NO_DEFINITIONS,
+            echoes: &[],
             tree_left,
         }
     }

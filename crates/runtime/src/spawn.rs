@@ -1,6 +1,7 @@
 //! Making root threads and writing to threads, from outside.
 
 use crate::runtime::{Inner, Runtime, RuntimeError};
+use entourage_engine::hears_birth;
 use entourage_model::{
     Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
     Side, Started, Team, ThreadId, VariableValue,
@@ -129,18 +130,28 @@ impl Runtime {
             Some(order) => (order.run, order.denied),
             None => (ids.run(Dialect::Standard), Vec::new()),
         };
+        let (hooked, waits) = hears_birth(&root.team, &root.agent, Side::A);
         let asked =
             root.message.map(|message| self.first_run(&mut ids, (thread, run), &root.agent, message)).transpose()?;
-        let (run, posted) = asked.unzip();
-        let started =
-            Started { user_id: root.user_id.clone(), denied, ..Started::root(thread, root.agent.clone(), bundle, now) };
+        let (mut run, posted) = asked.unzip();
+        let started = Started {
+            user_id: root.user_id.clone(),
+            denied,
+            hooked,
+            ..Started::root(thread, root.agent.clone(), bundle, now)
+        };
         let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
             let variables = inner.vault.seal_all(root.variables).map_err(RuntimeError::Broken)?;
             events.push(Event::VariablesSet { variables });
         }
-        if let Some(posted) = posted {
+        let mut items = Vec::new();
+        if let (Some(posted), true) = (&posted, waits) {
+            // Hooks hear of the first message before it is said.
+            items.push(Item::Message(posted.clone()));
+            run.iter_mut().for_each(|run: &mut NewRun| run.begun = false);
+        } else if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.
             let deadline = now.after(Duration::from_secs(inner.limits.run_seconds));
             events.push(Event::SessionStarted { deadline, acting: Side::A, ask: None });
@@ -156,9 +167,9 @@ impl Runtime {
             user_id: root.user_id,
             tags: root.tags,
             events,
-            items: Vec::new(),
-            // Immediate children start with the thread, whether or not anybody has said anything.
-            at_work: run.is_some() || has_immediate,
+            items,
+            // Immediate children start with the thread, and hooks hear of it, whether or not anybody has said anything.
+            at_work: run.is_some() || has_immediate || hooked,
             run,
         };
         Ok((new, root.files))

@@ -14,6 +14,7 @@ mod declarations;
 mod demo;
 mod dex;
 mod exchange;
+mod hooks;
 mod interrupts;
 mod java;
 mod materialize;
