@@ -22,24 +22,31 @@ pub(crate) fn read(project: &Project) -> Option<SocketAddr> {
 #[derive(Debug)]
 pub(crate) struct ServerFile {
     folder: Dir,
+    text: String,
 }
 
 impl ServerFile {
     pub(crate) fn write(project: &Project, address: SocketAddr) -> Result<Self, Failure> {
         let document = json!({ "address": address, "pid": std::process::id() });
+        let text = format!("{document}\n");
         let write = || {
             let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority())?;
-            folder.write(DRAFT, format!("{document}\n"))?;
+            folder.write(DRAFT, &text)?;
             folder.rename(DRAFT, &folder, NAME)?;
-            Ok(Self { folder })
+            Ok(folder)
         };
-        write().map_err(|fault: io::Error| {
+        let written = write().map_err(|fault: io::Error| {
             Failure::new(Exit::File, Report::error("C039", format!("`{NAME}` cannot be written: {fault}")))
-        })
+        });
+        Ok(Self { folder: written?, text })
     }
 
-    /// The server answers nobody any more.
+    /// The server answers nobody any more. Another one of this data folder, on a store that many share, may have said
+    /// meanwhile that it does.
     pub(crate) fn remove(self) {
+        if self.folder.read_to_string(NAME).is_ok_and(|text| text != self.text) {
+            return;
+        }
         if let Err(fault) = self.folder.remove_file(NAME) {
             tracing::warn!("`{NAME}` cannot be removed: {fault}");
         }
