@@ -28,6 +28,11 @@ const BENCHES: &[Bench] = &[
         command: &["fanout", "--latency-ms", "2000", "--rounds", "1", "--children", "1", "--children", "1000"],
     },
     Bench { name: "kill", about: "200 rounds of kill -9 under load, checked", command: &["kill"] },
+    Bench {
+        name: "nodes",
+        about: "100 rounds of trouble for two and for three nodes on one PostgreSQL, checked",
+        command: &["nodes"],
+    },
     Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
     Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
 ];
@@ -44,7 +49,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[&str]) -> Result<(), Fai
     Step::new("release build", BUILD).run(root)?;
     let mut command = vec![release_folder()?.join(bench.command[0]).to_string_lossy().into_owned()];
     command.extend(bench.command[1..].iter().chain(arguments).map(|&word| word.to_owned()));
-    Step { name: bench.name, command }.run(root)?;
+    Step { command, ..Step::new(bench.name, "") }.run(root)?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod bench;
 mod doc_tests;
 mod failure;
 mod generate;
+mod postgres;
 mod setup;
 mod step;
 mod test;

@@ -21,6 +21,11 @@ const NEEDS: &[Need] = &[
         probe: "command -v docker-registry || command -v registry",
         why: "the registry that artifacts are pushed to and pulled from",
     },
+    Need {
+        package: "postgresql",
+        probe: "command -v postgres || ls /usr/lib/postgresql/*/bin/postgres",
+        why: "the store of many nodes",
+    },
 ];
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
