@@ -45,8 +45,10 @@ pub(crate) async fn agree(project: &Project, storage: &Storage) -> Result<(), Fa
     if is_new {
         private_file::remove(project, NAME);
     }
-    let what = format!("the key in `{}` is not the one that this store's secrets are sealed with", project.data.display());
-    let hint = "copy the file `key` from the data folder of a node that works on the store, readable by its owner alone";
+    let what =
+        format!("the key in `{}` is not the one that this store's secrets are sealed with", project.data.display());
+    let hint =
+        "copy the file `key` from the data folder of a node that works on the store, readable by its owner alone";
     Err(Failure::new(Exit::Store, Report::error("S035", what).hint(hint)))
 }
 

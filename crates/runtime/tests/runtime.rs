@@ -18,6 +18,8 @@ mod endings;
 mod faults;
 #[path = "runtime/hooks.rs"]
 mod hooks;
+#[path = "runtime/nodes.rs"]
+mod nodes;
 #[path = "runtime/script_ends.rs"]
 mod script_ends;
 #[path = "runtime/script_faults.rs"]

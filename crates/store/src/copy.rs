@@ -21,7 +21,7 @@ pub enum Table {
     Runs,
     Files,
     DeadLetters,
-    /// One row: the greatest position that was ever given to an event.
+    /// One row: a position behind which all those lie that will be given.
     Position,
 }
 
@@ -55,10 +55,9 @@ impl Table {
         }
     }
 
-    /// The columns of a row, by the names that they have in every engine. Rows come in the order of the first ones
-    /// that tell them apart, bytes and texts compared byte by byte.
+    /// The columns of a row, by the names that they have in every engine.
     ///
-    /// Ids and digests are bytes, times microseconds, booleans 0 or 1; a status is the number that SQLite's schema
+    /// Ids, digests and bodies are bytes, times microseconds, booleans 0 or 1; a status is the number that SQLite's schema
     /// gives it; tags are a JSON text.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
@@ -91,7 +90,6 @@ impl Table {
             Self::Keys => &["thread", "key", "number", "v", "body"],
             Self::RootKeys => &["key", "thread", "request", "run"],
             Self::Runs => &[
-                "number",
                 "id",
                 "thread",
                 "parent",
@@ -107,17 +105,17 @@ impl Table {
                 "error",
             ],
             Self::Files => &["thread", "path", "digest", "size", "mime_type", "created_at"],
-            Self::DeadLetters => &["id", "thread", "number", "at", "reason", "v", "body"],
+            Self::DeadLetters => &["thread", "number", "at", "reason", "v", "body"],
             Self::Position => &["value"],
         }
     }
 
-    /// The columns that rows are sorted by.
+    /// The columns that rows are sorted by, bytes and texts compared byte by byte.
     pub fn order(self) -> &'static [&'static str] {
         match self {
-            Self::Blobs | Self::Threads | Self::Events | Self::RootKeys | Self::Runs | Self::DeadLetters => {
-                &self.columns()[..1]
-            }
+            // Their burials have an order, which is no part of them.
+            Self::DeadLetters => &["id"],
+            Self::Blobs | Self::Threads | Self::Events | Self::RootKeys | Self::Runs => &self.columns()[..1],
             Self::Lines | Self::Keys | Self::Files => &self.columns()[..2],
             Self::Position => &[],
         }
@@ -194,7 +192,8 @@ pub async fn copy(
     while let Some(batch) = back.next().await? {
         arrived.add(&batch);
     }
-    for table in Table::ALL {
+    // Every engine has its own way to give positions; what was given is in the events.
+    for table in Table::ALL.into_iter().filter(|table| *table != Table::Position) {
         if sent.0.get(&table) != arrived.0.get(&table) {
             return Err(differs(table, sent.count(table), arrived.count(table)));
         }
@@ -278,12 +277,5 @@ mod tests {
             assert_ne!(whole, other);
         }
         assert_eq!(tally(&[]), None);
-    }
-
-    #[test]
-    fn rows_are_sorted_by_their_first_columns() {
-        for table in Table::ALL {
-            assert!(table.columns().starts_with(table.order()), "{table:?}");
-        }
     }
 }

@@ -6,3 +6,4 @@ pub mod checker;
 pub mod fanout;
 pub mod kill;
 pub mod node;
+pub mod nodes;

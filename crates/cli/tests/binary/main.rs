@@ -14,6 +14,7 @@ mod interrupts;
 mod materialize;
 mod mcp;
 mod packing;
+mod postgres;
 mod registry;
 mod run;
 mod serve;
