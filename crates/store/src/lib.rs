@@ -21,4 +21,4 @@ pub use row::{
     RootMade, RunEnd, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 pub use store::{CommitError, EnqueueError, NODE_LIFE, Store, StoreError};
-pub use suspect::{Candidate, leave_one_suspect};
+pub use suspect::{Candidate, SUSPECT_ATTEMPTS, leave_one_suspect};
