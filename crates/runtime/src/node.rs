@@ -143,26 +143,28 @@ async fn be_heard(inner: &Inner) -> bool {
             None => std::future::pending().await,
         }
     };
-    tokio::select! {
+    let answer = tokio::select! {
         biased;
-        answer = inner.store.heartbeat(id) => match answer {
-            Ok(()) => {
-                node.heard(id, sent);
-                true
-            }
-            Err(StoreError::NodeDead) => rejoin(inner).await,
-            Err(error) => {
-                tracing::error!(%error, "no heartbeat");
-                inner.trouble(&error);
-                false
-            }
-        },
-        () = late => {
-            tracing::error!("the store has not heard of this node for too long: its work is stopped");
-            node.stop();
-            false
+        answer = inner.store.heartbeat(id) => Some(answer),
+        () = late => None,
+    };
+    match answer {
+        Some(Ok(())) => {
+            node.heard(id, sent);
+            return true;
         }
+        Some(Err(StoreError::NodeDead)) => return rejoin(inner).await,
+        Some(Err(error)) => {
+            tracing::error!(%error, "no heartbeat");
+            inner.trouble(&error);
+        }
+        None => {}
     }
+    if !node.may_act(id) {
+        tracing::error!("the store has not heard of this node for too long: its work is stopped");
+        node.stop();
+    }
+    false
 }
 
 /// Begins anew under another id: what this node held is no longer its own.

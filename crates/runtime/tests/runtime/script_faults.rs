@@ -116,7 +116,7 @@ export default defineTool({
 
 #[tokio::test]
 async fn a_tool_that_reaches_a_limit_is_stopped_and_has_done_nothing() {
-    let limits = Limits { script_seconds: 1, script_bytes: 16 << 20, message_bytes: 1000, ..Limits::default() };
+    let limits = Limits { script_bytes: 16 << 20, message_bytes: 1000, ..Limits::default() };
     for (end, name) in [
         ("while (true) {}", "script_seconds"),
         ("const all = []; while (true) all.push('x'.repeat(100000) + all.length);", "script_bytes"),
@@ -130,7 +130,10 @@ async fn a_tool_that_reaches_a_limit_is_stopped_and_has_done_nothing() {
         ),
     ] {
         let body = format!("{EVERYTHING} {end}");
-        let stage = stage_on(any_store().await, &body, once(json!({})), limits.clone()).await;
+        // Time ends only what would go on for ever: a slow machine is no limit.
+        let script_seconds = if name == "script_seconds" { 1 } else { limits.script_seconds };
+        let limits = Limits { script_seconds, ..limits.clone() };
+        let stage = stage_on(any_store().await, &body, once(json!({})), limits).await;
         let (thread, _) = stage.create("boss", "go").await;
         stage.settle(thread).await;
         let message = result(&stage, thread).await;

@@ -28,10 +28,13 @@ struct Arguments {
     zombie: bool,
 }
 
-#[tokio::main(worker_threads = 2)]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
     let Arguments { data, model_url, ledger, store, life_ms, refused, zombie } = Arguments::parse();
     let life = Duration::from_millis(life_ms);
     let shared = store.zip(refused).map(|(url, refused)| Shared { url, life, refused, zombie });
-    node::serve(Settings { data, model_url, ledger, shared }).await
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(node::serve(Settings { data, model_url, ledger, shared }));
+    // Whoever reads standard input does so until it ends, which it need not.
+    runtime.shutdown_background();
+    served
 }
