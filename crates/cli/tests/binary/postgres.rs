@@ -75,10 +75,10 @@ fn a_node_with_another_key_is_refused_until_it_has_the_first_ones() {
 
 /// A server that answers, on a free port.
 fn serve(project: &Project) -> Child {
-    let mut server = project.start(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    let mut server = project.start(&["serve", "--listen", "127.0.0.1:0"]);
     let mut line = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("http://"), "{line} {:?}", server.wait());
+    assert!(line.contains("http://"), "{line}");
     server
 }
 
