@@ -64,9 +64,10 @@ const RULES: [Rule; 5] = [
 
 type Read = fn(&Row) -> Result<(), StoreError>;
 
-const BODIES: [(&str, &str, Read); 3] = [
+const BODIES: [(&str, &str, Read); 4] = [
     ("events", "seq", |row| body::<Event>(row, 2).map(drop)),
     ("lines", "number", |row| body::<Item>(row, 2).map(drop)),
+    ("keys", "number", |row| body::<Item>(row, 2).map(drop)),
     ("dead_letters", "number", |row| body::<Item>(row, 2).map(drop)),
 ];
 
