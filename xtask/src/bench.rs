@@ -34,6 +34,11 @@ const BENCHES: &[Bench] = &[
     },
     Bench { name: "kill", about: "200 rounds of kill -9 under load, checked", command: &["kill"] },
     Bench {
+        name: "nodes",
+        about: "100 rounds of trouble for two and for three nodes on one PostgreSQL, checked",
+        command: &["nodes"],
+    },
+    Bench {
         name: "pack",
         about: "a bundle of 1,000 subagents built and materialised; 200 MiB of knowledge built, pushed and pulled",
         command: &["pack"],
@@ -69,7 +74,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[&str]) -> Result<(), Fai
     Step::new("release build", BUILD).run(root)?;
     let mut command = vec![release_folder()?.join(bench.command[0]).to_string_lossy().into_owned()];
     command.extend(bench.command[1..].iter().chain(arguments).map(|&word| word.to_owned()));
-    Step { name: bench.name, command }.run(root)?;
+    Step { command, ..Step::new(bench.name, "") }.run(root)?;
     Ok(())
 }
 

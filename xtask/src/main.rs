@@ -7,6 +7,7 @@ mod doc_tests;
 mod failure;
 mod fuzz_api;
 mod generate;
+mod postgres;
 mod setup;
 mod step;
 mod test;

@@ -27,6 +27,11 @@ const NEEDS: &[Need] = &[
         why: "the registry that artifacts are pushed to and pulled from",
     },
     Need {
+        package: "postgresql",
+        probe: "command -v postgres || ls /usr/lib/postgresql/*/bin/postgres",
+        why: "the store of many nodes",
+    },
+    Need {
         package: "python3-venv",
         probe: "python3 -m ensurepip --version",
         why: "the client that fuzzes the API, from Python's registry",

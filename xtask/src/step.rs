@@ -11,19 +11,28 @@ use std::{
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) command: Vec<String>,
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 impl Step {
     /// `command` is split at spaces: no word of ours holds one.
     pub(crate) fn new(name: &'static str, command: &str) -> Self {
-        Self { name, command: command.split(' ').map(str::to_owned).collect() }
+        Self { name, command: command.split(' ').map(str::to_owned).collect(), environment: Vec::new() }
+    }
+
+    /// With a variable that its program sees.
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.environment.push((name, value.to_owned()));
+        self
     }
 
     /// Runs it in the terminal of the caller, without input, and says how long it took.
     pub(crate) fn run(&self, folder: &Path) -> Result<Duration, Failure> {
         eprintln!("==> {}: {}", self.name, self.command.join(" "));
         let begin = Instant::now();
-        let status = program(&self.command).current_dir(folder).status().map_err(|fault| self.no_start(&fault))?;
+        let mut program = program(&self.command);
+        program.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let status = program.current_dir(folder).status().map_err(|fault| self.no_start(&fault))?;
         let took = begin.elapsed();
         eprintln!("    {} took {:.1} s", self.name, took.as_secs_f32());
         if !status.success() {
@@ -61,9 +70,20 @@ pub(crate) fn succeeds(command: &[&str]) -> bool {
 mod tests {
     use super::*;
 
+    fn shell(name: &'static str, line: &str) -> Step {
+        Step { command: ["sh", "-c", line].map(str::to_owned).into(), ..Step::new(name, "") }
+    }
+
+    #[test]
+    fn a_step_sees_the_variables_it_was_given() {
+        let step = shell("variables", "test \"$SERVER\" = there");
+        assert!(step.clone().with("SERVER", "there").run(Path::new(".")).is_ok());
+        assert!(step.run(Path::new(".")).is_err());
+    }
+
     #[test]
     fn a_red_step_passes_on_its_exit_code() {
-        let step = Step { name: "red", command: vec!["sh".into(), "-c".into(), "exit 7".into()] };
+        let step = shell("red", "exit 7");
         let failure = step.run(Path::new(".")).expect_err("7 is not success");
         assert_eq!((failure.code, failure.what.contains("`red`")), (7, true));
     }

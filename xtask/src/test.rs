@@ -3,11 +3,22 @@
 use crate::{
     doc_tests,
     failure::Failure,
-    fuzz_api, setup,
+    fuzz_api,
+    postgres::{self, Postgres},
+    setup,
     step::{Step, succeeds},
     tidy::House,
 };
-use std::{path::Path, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Lets tests that run in memory otherwise run on another store; `testkit` knows it by the same name.
+const STORE: &str = "ENTOURAGE_TEST_STORE";
+
+/// How the names of steps begin that run tests.
+const TESTS: &str = "tests";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -36,8 +47,9 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result<(), Failure> {
     setup::run()?;
     let has_doc_tests = House::read(root)?.sources.iter().any(|source| doc_tests::has_any(&source.text));
     let steps = steps(Situation { extent, runner: find_runner(), has_doc_tests });
+    let mut server = None;
     for (index, step) in steps.iter().enumerate() {
-        step.run(root).map_err(|failure| Failure {
+        perform(root, step, &mut server).map_err(|failure| Failure {
             what: format!("{}{}", failure.what, not_run(&steps[index + 1..])),
             ..failure
         })?;
@@ -48,6 +60,25 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result<(), Failure> {
     let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
     eprintln!("green: {} in {:.1} s", names.join(", "), begin.elapsed().as_secs_f32());
     Ok(())
+}
+
+/// Tests find a PostgreSQL, which is started for the first of them and ends with the last.
+fn perform(root: &Path, step: &Step, server: &mut Option<Postgres>) -> Result<(), Failure> {
+    if !step.name.starts_with(TESTS) {
+        return step.run(root).map(drop);
+    }
+    let server = match server {
+        Some(server) => server,
+        None => server.insert(Postgres::start(&target_folder()?)?),
+    };
+    step.clone().with(postgres::VARIABLE, &server.url).run(root).map(drop)
+}
+
+/// Where cargo has put this very program, and everything that was built with it.
+fn target_folder() -> Result<PathBuf, Failure> {
+    let program =
+        std::env::current_exe().map_err(|fault| Failure::new(format!("cannot find the target folder: {fault}")))?;
+    Ok(program.parent().expect("a program lies in a folder").to_owned())
 }
 
 fn find_runner() -> Runner {
@@ -72,6 +103,14 @@ fn steps(situation: Situation) -> Vec<Step> {
         (Runner::Nextest, Extent::Fast) => Step::new("tests", "cargo nextest run --workspace --profile fast"),
         (Runner::Cargo, _) => Step::new("tests", "cargo test --workspace --tests"),
     });
+    if extent == Extent::Everything {
+        // The same tests once more, on the store of many nodes.
+        let again = match runner {
+            Runner::Nextest => "cargo nextest run --workspace -E binary(=runtime)+binary(=serve)",
+            Runner::Cargo => "cargo test --workspace --test runtime --test serve",
+        };
+        steps.push(Step::new("tests on PostgreSQL", again).with(STORE, "postgres"));
+    }
     if has_doc_tests && extent == Extent::Everything {
         steps.push(Step::new("documentation tests", "cargo test --workspace --doc"));
     }
@@ -104,10 +143,11 @@ mod tests {
             "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo build --workspace --bins --tests",
             "cargo nextest run --workspace",
+            "cargo nextest run --workspace -E binary(=runtime)+binary(=serve)",
             "cargo test --workspace --doc",
         ];
         check(WHOLE, &expected);
-        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..4]);
+        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..5]);
     }
 
     #[test]

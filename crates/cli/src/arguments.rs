@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// Where threads are kept [default: `.entourage` in the project]
     #[arg(long, global = true, value_name = "DIR", overrides_with = "data")]
     pub(crate) data: Option<PathBuf>,
-    /// The store itself, as in `sqlite:DIR` [default: SQLite in the data folder]
+    /// The store itself, as in `sqlite:DIR` or `postgres://…` [default: SQLite in the data folder]
     #[arg(long, global = true, value_name = "URL", overrides_with = "store")]
     pub(crate) store: Option<String>,
     /// Print one JSON document on stdout

@@ -112,6 +112,8 @@ fn perform_in(invocation: &Invocation, command: Command) -> Result<(), Failure> 
         Command::Result(arguments) => wait_for(result::perform(invocation, arguments)),
         Command::Cancel(arguments) => wait_for(cancel::perform(invocation, arguments)),
         Command::Store(store::Command::Check) => wait_for(store::check(invocation)),
+        Command::Store(store::Command::Migrate) => wait_for(store::migrate(invocation)),
+        Command::Store(store::Command::Copy(arguments)) => wait_for(store::copy(invocation, arguments)),
         Command::Check(_) | Command::Agents(_) | Command::Demo(_) | Command::Completions(_) | Command::Trust(_) => {
             Ok(())
         }

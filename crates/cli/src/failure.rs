@@ -50,6 +50,7 @@ impl Failure {
     /// The store at `place` refused.
     pub(crate) fn of_store(error: &StoreError, place: &str) -> Self {
         let (code, hint) = match error {
+            StoreError::Refused(report) => return Self::new(Exit::Store, report.as_ref().clone()),
             StoreError::Locked => (LOCKED, "wait until that process has ended, or give another folder by `--data DIR`"),
             StoreError::Newer { .. } => ("C016", "use the version of entourage that wrote it, or a newer one"),
             StoreError::Corrupt(_) => {

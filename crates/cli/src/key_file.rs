@@ -1,13 +1,18 @@
 //! The key that secret variables are stored with, in a file of its own: a copy of the store alone tells nothing of them.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::private_file;
 use crate::project::Project;
+use crate::storage::Storage;
+use entourage_model::{Digest, Report};
 use entourage_runtime::SealedVault;
+use entourage_store::Store;
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
 
 const NAME: &str = "key";
+/// What a shared store keeps of the key, so that nobody joins with another one.
+const CHECK: &str = "key_check";
 
 /// The vault of this data folder. Its key is made when the first secret has to be stored.
 pub(crate) fn vault(project: &Project) -> SealedVault {
@@ -23,6 +28,43 @@ pub(crate) fn vault(project: &Project) -> SealedVault {
         };
         key().map_err(|failure: Failure| failure.reports.iter().map(|report| report.what.as_str()).collect())
     })
+}
+
+/// On a store that many nodes share every node has the same key: what one seals, the others open. The first node
+/// makes it, the others are given a copy.
+pub(crate) async fn agree(project: &Project, storage: &Storage) -> Result<(), Failure> {
+    if !storage.store.is_shared() {
+        return Ok(());
+    }
+    project.make_data_folder()?;
+    let is_new = !private_file::exists(project, NAME);
+    let (key, store) = (open(project)?, &*storage.store);
+    if remember(store, &key).await.map_err(|error| storage.refused(&error))? {
+        return Ok(());
+    }
+    if is_new {
+        private_file::remove(project, NAME);
+    }
+    let what =
+        format!("the key in `{}` is not the one that this store's secrets are sealed with", project.data.display());
+    let hint =
+        "copy the file `key` from the data folder of a node that works on the store, readable by its owner alone";
+    Err(Failure::new(Exit::Store, Report::error("S035", what).hint(hint)))
+}
+
+/// Lets a copy of this project's store know the key. Without one there are no secrets either.
+pub(crate) async fn hand_over(project: &Project, copy: &Storage) -> Result<(), Failure> {
+    if !private_file::exists(project, NAME) {
+        return Ok(());
+    }
+    let key = open(project)?;
+    remember(&*copy.store, &key).await.map(drop).map_err(|error| copy.refused(&error))
+}
+
+/// Returns whether it is the store's key.
+async fn remember(store: &dyn Store, key: &[u8]) -> Result<bool, entourage_store::StoreError> {
+    let check = Digest::of(&[b"entourage key check ".as_slice(), key].concat()).to_string();
+    Ok(store.remember(CHECK, &check).await? == check)
 }
 
 fn open(project: &Project) -> Result<[u8; SealedVault::KEY_BYTES], Failure> {

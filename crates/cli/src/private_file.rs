@@ -30,6 +30,13 @@ pub(crate) fn open<T>(
     })
 }
 
+/// Takes a file away that was made in vain.
+pub(crate) fn remove(project: &Project, name: &str) {
+    if let Err(fault) = folder(project).and_then(|folder| folder.remove_file(name)) {
+        tracing::warn!("the {name} that was just made cannot be removed: {fault}");
+    }
+}
+
 /// Bytes that nobody can guess.
 #[expect(clippy::disallowed_methods, reason = "the system's own source of randomness is a file")]
 pub(crate) fn randomness() -> io::Result<impl io::Read> {

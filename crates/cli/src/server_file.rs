@@ -38,6 +38,7 @@ pub(crate) fn read(project: &Project) -> Option<Named> {
 #[derive(Debug)]
 pub(crate) struct ServerFile {
     folder: Dir,
+    text: String,
 }
 
 impl ServerFile {
@@ -47,16 +48,30 @@ impl ServerFile {
             let identity = Identity::generate(private_file::randomness()?)?;
             let document = json!({ "address": address, "pid": std::process::id(), "identity": identity.reveal() });
             let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority())?;
-            private_file::make(&folder, NAME, &document.to_string())?;
-            Ok((Self { folder }, service.identified(identity)))
+            let text = document.to_string();
+            private_file::make(&folder, NAME, &text)?;
+            Ok((
+                Self {
+                    folder,
+                    text: format!(
+                        "{text}
+"
+                    ),
+                },
+                service.identified(identity),
+            ))
         };
         write().map_err(|fault: io::Error| {
             Failure::new(Exit::File, Report::error("C039", format!("`{NAME}` cannot be written: {fault}")))
         })
     }
 
-    /// The server answers nobody any more.
+    /// The server answers nobody any more. Another one of this data folder, on a store that many share, may have said
+    /// meanwhile that it does.
     pub(crate) fn remove(self) {
+        if self.folder.read_to_string(NAME).is_ok_and(|text| text != self.text) {
+            return;
+        }
         if let Err(fault) = self.folder.remove_file(NAME) {
             tracing::warn!("`{NAME}` cannot be removed: {fault}");
         }

@@ -55,7 +55,7 @@ impl Holder {
     /// The store, or the server that has it locked. A `server.json` that a killed server left is not even read,
     /// because the store is free then.
     pub(crate) async fn look(invocation: &Invocation) -> Result<Self, Failure> {
-        match Storage::look(invocation) {
+        match Storage::look(invocation).await {
             Ok(storage) => Ok(Self::Store(storage)),
             Err(failure) if failure.is_locked() => {
                 RemoteServer::find(&invocation.project).await.map(Self::Server).ok_or(failure)

@@ -21,21 +21,43 @@ pub(crate) struct Storage {
 
 impl Storage {
     /// Opens the store and makes it if there is none.
-    pub(crate) fn open(invocation: &Invocation) -> Result<Self, Failure> {
-        let folder = folder(invocation)?;
-        if folder == invocation.project.data {
-            invocation.project.make_data_folder()?;
+    pub(crate) async fn open(invocation: &Invocation) -> Result<Self, Failure> {
+        match address(invocation)? {
+            Address::Folder(folder) => {
+                if folder == invocation.project.data {
+                    invocation.project.make_data_folder()?;
+                }
+                Self::open_folder(&folder)
+            }
+            Address::Server(url) => Self::open_server(&url).await,
         }
-        Self::open_folder(&folder)
     }
 
     /// Opens the store for looking: where there is none, there are no threads, and none is made.
-    pub(crate) fn look(invocation: &Invocation) -> Result<Self, Failure> {
-        let folder = folder(invocation)?;
-        if folder.exists() {
-            return Self::open_folder(&folder);
+    pub(crate) async fn look(invocation: &Invocation) -> Result<Self, Failure> {
+        match address(invocation)? {
+            Address::Folder(folder) if folder.exists() => Self::open_folder(&folder),
+            Address::Folder(folder) => {
+                Ok(Self { store: Arc::new(MemoryStore::new()), place: folder.display().to_string() })
+            }
+            Address::Server(url) => Self::open_server(&url).await,
         }
-        Ok(Self { store: Arc::new(MemoryStore::new()), place: folder.display().to_string() })
+    }
+
+    /// Opens the store if there is one.
+    pub(crate) async fn existing(invocation: &Invocation) -> Result<Option<Self>, Failure> {
+        match address(invocation)? {
+            Address::Folder(folder) if !folder.exists() => Ok(None),
+            Address::Folder(_) | Address::Server(_) => Self::look(invocation).await.map(Some),
+        }
+    }
+
+    /// Opens the store that this address names, as `--store` takes it.
+    pub(crate) async fn open_url(url: &str) -> Result<Self, Failure> {
+        match parse(url)? {
+            Address::Folder(folder) => Self::open_folder(&folder),
+            Address::Server(url) => Self::open_server(&url).await,
+        }
     }
 
     /// Opens the store in this folder, or makes one.
@@ -48,9 +70,26 @@ impl Storage {
         }
     }
 
+    #[cfg(feature = "postgres")]
+    async fn open_server(url: &str) -> Result<Self, Failure> {
+        let place = entourage_store_postgres::place(url);
+        let options = entourage_store_postgres::Options::default();
+        match entourage_store_postgres::PostgresStore::open(url, options).await {
+            Ok(store) => Ok(Self { store: Arc::new(store), place }),
+            Err(error) => Err(Failure::of_store(&error, &place)),
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    async fn open_server(_url: &str) -> Result<Self, Failure> {
+        let report = Report::error("C014", "this program was built without PostgreSQL");
+        Err(Failure::usage(report.hint("build it with the feature `postgres`, or use `--store sqlite:DIR`")))
+    }
+
     /// Changes with the store's files, as far as the system tells; nothing where there are none.
     pub(crate) fn fingerprint(invocation: &Invocation) -> Option<Vec<(OsString, u64, Option<SystemTime>)>> {
-        let entries = std::fs::read_dir(folder(invocation).ok()?).ok()?;
+        let Address::Folder(folder) = address(invocation).ok()? else { return None };
+        let entries = std::fs::read_dir(folder).ok()?;
         let mut files: Vec<_> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;
@@ -67,16 +106,32 @@ impl Storage {
     }
 }
 
-/// The folder of the SQLite store: what `--store` says, else the data folder.
-fn folder(invocation: &Invocation) -> Result<PathBuf, Failure> {
-    let Some(url) = &invocation.options.store else { return Ok(invocation.project.data.clone()) };
+/// Where a store is.
+enum Address {
+    /// Of a SQLite store.
+    Folder(PathBuf),
+    /// The whole address of a PostgreSQL store, which may hold a password.
+    Server(String),
+}
+
+/// What `--store` says, else the data folder.
+fn address(invocation: &Invocation) -> Result<Address, Failure> {
+    match &invocation.options.store {
+        Some(url) => parse(url),
+        None => Ok(Address::Folder(invocation.project.data.clone())),
+    }
+}
+
+fn parse(url: &str) -> Result<Address, Failure> {
     match url.split_once(':') {
-        Some(("sqlite", path)) if !path.is_empty() => Ok(environment::current_folder().join(path)),
+        Some(("sqlite", path)) if !path.is_empty() => Ok(Address::Folder(environment::current_folder().join(path))),
+        Some(("postgres" | "postgresql", _)) => Ok(Address::Server(url.to_owned())),
         scheme => {
             // An address may hold a password: only its scheme is repeated.
-            let scheme = scheme.map_or(url.as_str(), |(scheme, _)| scheme);
+            let scheme = scheme.map_or(url, |(scheme, _)| scheme);
             let report = Report::error("C014", format!("there is no store of the kind `{scheme}`"));
-            Err(Failure::usage(report.hint("`--store sqlite:DIR` names a folder for the store")))
+            let hint = "`--store sqlite:DIR` names a folder for the store, `--store postgres://…` a database";
+            Err(Failure::usage(report.hint(hint)))
         }
     }
 }

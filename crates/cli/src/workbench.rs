@@ -46,6 +46,7 @@ impl Workbench {
     pub(crate) async fn open(project: &Project, storage: Storage, equipment: Equipment) -> Result<Self, Failure> {
         let workspace =
             Workspace::open(&project.root).map_err(|fault| Failure::usage(Report::error("C002", fault.to_string())))?;
+        key_file::agree(project, &storage).await?;
         let vault = key_file::vault(project);
         let parts = Parts {
             store: Arc::clone(&storage.store),

@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// After so many attempts without a commit, what lies in the queue is to blame and is put aside.
 const ATTEMPTS_MAX: u32 = 5;
@@ -96,11 +97,13 @@ struct Actor {
 
 /// Runs an actor for the claimed thread until it parks.
 pub(crate) fn start(inner: &Arc<Inner>, claim: Claim) {
+    // What was claimed under a membership that is over belongs to others by now.
+    let Some(over) = inner.node.over(claim.lease.node) else { return };
     let bell = inner.roster.join(claim.lease);
-    inner.tasks.spawn(live(Arc::clone(inner), claim, bell));
+    inner.tasks.spawn(live(Arc::clone(inner), claim, (bell, over)));
 }
 
-async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
+async fn live(inner: Arc<Inner>, claim: Claim, (bell, over): (Arc<Notify>, CancellationToken)) {
     let lease = claim.lease;
     let blame = (claim.attempts > ATTEMPTS_MAX).then(|| {
         let reason = format!("the thread could not be worked on {ATTEMPTS_MAX} times in a row");
@@ -110,7 +113,13 @@ async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
     let mut claim = Some(claim);
     loop {
         let work = work(&inner, lease, claim.take(), (Arc::clone(&bell), first));
-        first = match AssertUnwindSafe(work).catch_unwind().await {
+        // Dropping the work drops everything that it has begun.
+        let done = tokio::select! {
+            biased;
+            () = over.cancelled() => Ok(Gone::Fenced),
+            done = AssertUnwindSafe(work).catch_unwind() => done,
+        };
+        first = match done {
             Ok(Gone::Parked | Gone::Released | Gone::Fenced) => break,
             Ok(Gone::Failed(RuntimeError::Store(error))) => {
                 tracing::error!(thread = %lease.thread, %error, "the store refused");
@@ -123,6 +132,7 @@ async fn live(inner: Arc<Inner>, claim: Claim, bell: Arc<Notify>) {
             Ok(Gone::Failed(error)) => {
                 // It stays held, so that nobody runs into the same wall again before the next start.
                 tracing::error!(thread = %lease.thread, %error, "the thread cannot be worked on");
+                inner.roster.leave_stuck(lease);
                 break;
             }
             Err(panic) => {

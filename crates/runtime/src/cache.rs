@@ -46,6 +46,11 @@ impl StateCache {
         }
     }
 
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        *self.shelf.lock().unwrap_or_else(PoisonError::into_inner) = Shelf::default();
+    }
+
     /// Takes the state out if it is as long as the journal.
     pub(crate) fn take(&self, thread: ThreadId, seq: u64) -> Option<ThreadState> {
         let taken = self.shelf().remove(thread).filter(|state| state.seq == seq);

@@ -10,6 +10,7 @@ mod dex;
 mod drive;
 mod hub;
 mod mirror;
+mod node;
 mod perform;
 mod poller;
 mod query;

@@ -1,47 +1,30 @@
-//! Polling as the truth: heartbeats, sweeping, and taking up what is ready.
+//! Polling as the truth: taking up what is ready, and finding out what other processes did. Hints make it quick.
 
 use crate::runtime::Inner;
 use entourage_model::ThreadId;
+use entourage_store::{Hint, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 
-const BEAT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_secs(1);
+/// How long a line that another process queued may go unnoticed when every hint is lost.
+const LISTEN: Duration = Duration::from_millis(500);
 /// How many threads are taken up at once.
 const BATCH: usize = 256;
-
-/// Says that this node lives, and gives back what dead nodes held, until the runtime ends.
-pub(crate) async fn beat(inner: Arc<Inner>) {
-    while inner.rest(BEAT).await.is_ok() {
-        if let Err(error) = inner.store.heartbeat(inner.node).await {
-            tracing::error!(%error, "no heartbeat");
-            inner.trouble(&error);
-        }
-        match inner.store.sweep().await {
-            Ok(0) => {}
-            Ok(swept) => tracing::info!(swept, "threads of dead nodes are ready again"),
-            Err(error) => tracing::error!(%error, "no sweep"),
-        }
-    }
-}
 
 /// Takes up ready threads, of one tree or of all, until the runtime ends.
 pub(crate) async fn poll(inner: Arc<Inner>, root: Option<ThreadId>) {
     loop {
         let more = take_ready(&inner, root).await;
-        let wait = async {
-            tokio::select! {
-                () = inner.room.notified() => {}
-                () = tokio::time::sleep(POLL) => {}
-            }
-        };
         if more {
             continue;
         }
         tokio::select! {
             () = inner.stopping.cancelled() => return,
-            () = wait => {}
+            () = inner.room.notified() => {}
+            () = tokio::time::sleep(jittered(POLL)) => {}
         }
     }
 }
@@ -49,13 +32,13 @@ pub(crate) async fn poll(inner: Arc<Inner>, root: Option<ThreadId>) {
 /// Returns whether there may be more.
 async fn take_ready(inner: &Arc<Inner>, root: Option<ThreadId>) -> bool {
     let free = inner.slots.saturating_sub(inner.roster.len());
-    if free == 0 || inner.stopping.is_cancelled() {
+    if free == 0 || inner.stopping.is_cancelled() || !inner.node.is_member() {
         return false;
     }
     inner.overflow.store(false, Ordering::Release);
     let batch = free.min(BATCH);
     let _expected = inner.roster.expect();
-    match inner.store.claim(inner.node, batch, root).await {
+    match inner.store.claim(inner.node.id(), batch, root).await {
         Ok(claims) => {
             let full = claims.len() == batch;
             inner.take_up(claims, &[]);
@@ -63,7 +46,51 @@ async fn take_ready(inner: &Arc<Inner>, root: Option<ThreadId>) -> bool {
         }
         Err(error) => {
             tracing::error!(%error, "nothing could be taken up");
+            if matches!(error, StoreError::NodeDead) {
+                inner.node.doubt();
+            }
             false
         }
     }
+}
+
+/// Heeds what other processes say that they did, until the runtime has ended.
+pub(crate) async fn heed(inner: Arc<Inner>) {
+    let Some(mut hints) = inner.store.hints() else { return };
+    loop {
+        let hint = tokio::select! {
+            () = inner.ended.cancelled() => return,
+            hint = hints.recv() => hint,
+        };
+        match hint {
+            Ok(Hint::Ready) => inner.room.notify_one(),
+            Ok(Hint::Queued(thread)) => inner.roster.ring(thread),
+            Ok(Hint::Changed { root, thread }) => inner.hub.stir(root, thread),
+            Ok(Hint::All) | Err(RecvError::Lagged(_)) => {
+                inner.roster.ring_all();
+                inner.hub.stir_all();
+                inner.room.notify_one();
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Looks for lines that other processes queued for threads at work here, until the runtime has ended.
+pub(crate) async fn listen(inner: Arc<Inner>) {
+    while inner.store.is_shared() {
+        tokio::select! {
+            () = inner.ended.cancelled() => return,
+            () = tokio::time::sleep(jittered(LISTEN)) => {}
+        }
+        match inner.store.waiting(inner.node.id()).await {
+            Ok(waiting) => waiting.into_iter().for_each(|(thread, number)| inner.roster.ring_for(thread, number)),
+            Err(error) => tracing::debug!(%error, "the queues of the threads at work cannot be looked at"),
+        }
+    }
+}
+
+/// About that long: nodes that began together must not ask together for ever.
+fn jittered(wait: Duration) -> Duration {
+    wait.mul_f64(0.75 + fastrand::f64() / 2.0)
 }

@@ -19,6 +19,8 @@ struct Book {
     /// Rung while they had no actor: one of those answers may bring it. Once none is expected any more, whoever is
     /// left here had parked before it was rung.
     rung_early: HashSet<ThreadId>,
+    /// Held on purpose though nobody works on them: whoever tried ran into a wall.
+    stuck: HashMap<ThreadId, u64>,
 }
 
 #[derive(Debug)]
@@ -26,6 +28,8 @@ struct Seat {
     epoch: u64,
     /// Rung when the thread's queue has grown, or the process is about to end.
     bell: Arc<Notify>,
+    /// The greatest line that it was rung for.
+    rung_for: u64,
 }
 
 /// An answer of the store that may bring threads to take up. It is kept until they have joined.
@@ -64,7 +68,7 @@ impl Roster {
         if book.rung_early.remove(&lease.thread) {
             bell.notify_one();
         }
-        book.actors.insert(lease.thread, Seat { epoch: lease.epoch, bell: Arc::clone(&bell) });
+        book.actors.insert(lease.thread, Seat { epoch: lease.epoch, bell: Arc::clone(&bell), rung_for: 0 });
         bell
     }
 
@@ -74,6 +78,19 @@ impl Roster {
         if book.actors.get(&lease.thread).is_some_and(|seat| seat.epoch == lease.epoch) {
             book.actors.remove(&lease.thread);
         }
+    }
+
+    /// Takes an actor away whose thread stays held.
+    pub(crate) fn leave_stuck(&self, lease: Lease) {
+        self.leave(lease);
+        self.book().stuck.insert(lease.thread, lease.epoch);
+    }
+
+    /// Whether the lease is somebody's here. One that was lost to a later one is.
+    pub(crate) fn knows(&self, lease: Lease) -> bool {
+        let book = self.book();
+        let at_work = book.actors.get(&lease.thread).is_some_and(|seat| seat.epoch >= lease.epoch);
+        at_work || book.stuck.get(&lease.thread).is_some_and(|epoch| *epoch >= lease.epoch)
     }
 
     /// Rings for every actor there is. Whoever joins later looks for itself at what they are rung for.
@@ -89,6 +106,18 @@ impl Roster {
             seat.bell.notify_one();
         } else if book.expected > 0 {
             book.rung_early.insert(thread);
+        }
+    }
+
+    /// The same for whoever knows how far the queue has grown: nobody is rung twice for one line.
+    pub(crate) fn ring_for(&self, thread: ThreadId, number: u64) {
+        let mut book = self.book();
+        match book.actors.get_mut(&thread) {
+            Some(seat) if seat.rung_for < number => {
+                seat.rung_for = number;
+                seat.bell.notify_one();
+            }
+            Some(_) | None => {}
         }
     }
 }
@@ -143,6 +172,31 @@ mod tests {
         roster.ring(lease.thread);
         drop(answer);
         assert!(!has_rung(&roster.join(lease)), "the answer did not bring it");
+    }
+
+    #[test]
+    fn a_line_that_is_found_again_and_again_rings_once() {
+        let (roster, lease) = (Roster::default(), lease(1));
+        roster.ring_for(lease.thread, 7);
+        let bell = roster.join(lease);
+        assert!(!has_rung(&bell), "whoever joins reads the whole queue");
+        roster.ring_for(lease.thread, 7);
+        assert!(has_rung(&bell));
+        roster.ring_for(lease.thread, 7);
+        assert!(!has_rung(&bell));
+        roster.ring_for(lease.thread, 8);
+        assert!(has_rung(&bell));
+    }
+
+    #[test]
+    fn a_lease_is_known_while_somebody_works_under_it_or_it_is_held_on_purpose() {
+        let roster = Roster::default();
+        assert!(!roster.knows(lease(1)));
+        roster.join(lease(2));
+        assert!(roster.knows(lease(2)) && roster.knows(lease(1)) && !roster.knows(lease(3)));
+        roster.leave_stuck(lease(2));
+        assert!(roster.knows(lease(2)) && !roster.knows(lease(3)));
+        assert_eq!(roster.len(), 0);
     }
 
     #[test]

@@ -5,12 +5,13 @@ use crate::artifact::Artifacts;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::mirror::Mirror;
+use crate::node::{self, Node};
 use crate::poller;
 use crate::roster::{Expected, Roster};
 use crate::team::Teams;
 use crate::vault::SealedVault;
 use entourage_engine::{ThreadState, World, apply};
-use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
+use entourage_model::{FileRow, Limits, Name, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::Models;
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
@@ -28,6 +29,8 @@ use tokio_util::task::TaskTracker;
 
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
 const GRACE: Duration = Duration::from_secs(8);
+/// How long the store may take to hear that this node ends.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
@@ -98,7 +101,7 @@ pub struct Runtime {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) node: NodeId,
+    pub(crate) node: Node,
     pub(crate) models: Models,
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
@@ -118,6 +121,8 @@ pub(crate) struct Inner {
     pub(crate) roster: Roster,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
+    /// Cancelled when every actor has ended: until then the node lives.
+    pub(crate) ended: CancellationToken,
     /// Rung when ready threads may wait in the store and can be taken up: a slot is free, or one that was tried in vain
     /// has come to a commit.
     pub(crate) room: Notify,
@@ -130,9 +135,9 @@ pub(crate) struct Inner {
 impl Runtime {
     /// Announces this process to the store. Nothing is taken up before `resume` or the first message.
     pub async fn start(parts: Parts) -> Result<Self, RuntimeError> {
-        let node = Ids::new(parts.store.now(), fastrand::u64(..)).node();
-        parts.store.register(node).await?;
+        let node = Node::join(&*parts.store).await?;
         parts.store.sweep().await?;
+        let is_shared = parts.store.is_shared();
         let specs = parts.tools.specs().map(|spec| (spec.name.clone(), Arc::clone(spec))).collect();
         let inner = Arc::new(Inner {
             teams: Teams::new(Arc::clone(&parts.store)),
@@ -150,16 +155,20 @@ impl Runtime {
             slots: parts.slots.max(1),
             artifacts: Artifacts::default(),
             cache: StateCache::default(),
-            hub: Hub::default(),
+            hub: Hub::new(is_shared),
             mirror: Mirror::new(parts.data, parts.task_files),
             roster: Roster::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
+            ended: CancellationToken::new(),
             room: Notify::new(),
             overflow: AtomicBool::new(false),
             trouble: watch::Sender::new(String::new()),
         });
-        inner.tasks.spawn(poller::beat(Arc::clone(&inner)));
+        // These go on until the last actor has ended.
+        tokio::spawn(node::beat(Arc::clone(&inner)));
+        tokio::spawn(poller::heed(Arc::clone(&inner)));
+        tokio::spawn(poller::listen(Arc::clone(&inner)));
         inner.tasks.spawn(mend(Arc::clone(&inner)));
         Ok(Self { inner })
     }
@@ -207,6 +216,13 @@ impl Runtime {
         self.inner.tasks.close();
         if tokio::time::timeout(GRACE + Duration::from_secs(1), self.inner.tasks.wait()).await.is_err() {
             tracing::warn!("some threads did not let go in time; they are taken up again at the next start");
+        }
+        self.inner.ended.cancel();
+        // Whoever works on the same store takes up at once what this node leaves.
+        match tokio::time::timeout(FAREWELL, self.inner.store.retire(self.inner.node.id())).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the store was not told that this node ends"),
+            Err(_) => tracing::warn!("the store was not told in time that this node ends"),
         }
     }
 }
@@ -297,7 +313,8 @@ impl Inner {
 
     /// Room for what the store will have claimed, if there is any; it is held until that is taken up.
     pub(crate) fn room(&self) -> Option<Expected<'_>> {
-        let room = if self.stopping.is_cancelled() { None } else { self.roster.expect_below(self.slots) };
+        let closed = self.stopping.is_cancelled() || !self.node.is_member();
+        let room = if closed { None } else { self.roster.expect_below(self.slots) };
         if room.is_none() {
             self.overflow.store(true, Ordering::Release);
         }

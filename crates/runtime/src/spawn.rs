@@ -79,7 +79,7 @@ impl Runtime {
         self.whole(async move {
             let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
             let room = if new.at_work { inner.room() } else { None };
-            let claim = inner.store.create(new, room.as_ref().map(|_| inner.node)).await?;
+            let claim = inner.store.create(new, room.as_ref().map(|_| inner.node.id())).await?;
             inner.furnish(thread, files, claim).await?;
             Ok(Created { thread, run })
         })
@@ -104,7 +104,7 @@ impl Runtime {
         self.whole(async move {
             let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
             let room = if new.at_work { inner.room() } else { None };
-            match inner.store.create_once(new, key, room.as_ref().map(|_| inner.node)).await? {
+            match inner.store.create_once(new, key, room.as_ref().map(|_| inner.node.id())).await? {
                 RootMade::New(claim) => {
                     inner.furnish(thread, files, claim).await?;
                     Ok(Created { thread, run })
@@ -272,9 +272,9 @@ impl Runtime {
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
             let room = inner.room();
-            let queued = inner.store.enqueue(thread, line, room.as_ref().map(|_| inner.node)).await;
+            let queued = inner.store.enqueue(thread, line, room.as_ref().map(|_| inner.node.id())).await;
             let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
-            let notified = queued.holder.filter(|holder| *holder == inner.node).map(|_| thread);
+            let notified = queued.holder.filter(|holder| *holder == inner.node.id()).map(|_| thread);
             inner.take_up(queued.claim.into_iter().collect(), notified.as_slice());
             Ok(Queued { number: queued.number, first: queued.first })
         })

@@ -5,11 +5,15 @@ use entourage_model::{RunId, ThreadId, ThreadStatus};
 use entourage_store::{Page, RunRow, StoreError, ThreadFilter, ThreadRow};
 use std::time::Duration;
 use tokio::sync::broadcast;
+use tokio::time::Instant;
 
 /// How long a request to end something waits for it to have ended.
 const ENDING: Duration = Duration::from_secs(5);
 /// Notices are hints; another process may do the work. So the store is read again now and then.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a store on another machine may be away, while it is restarted say, before those who wait are told.
+const AWAY: Duration = Duration::from_secs(30);
 
 /// How long a change in a busy tree may go unnoticed.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -94,15 +98,23 @@ impl Runtime {
     async fn until(&self, root: ThreadId, time_max: Duration, goal: Goal<'_>) -> Result<bool, RuntimeError> {
         let mut statuses = self.inner.hub.statuses(root);
         let mut trouble = self.inner.troubles();
+        let (is_shared, mut away_since) = (self.inner.store.is_shared(), None);
         let over = tokio::time::sleep(time_max);
         tokio::pin!(over);
         loop {
-            if self.is_reached(&goal).await? {
-                return Ok(true);
+            match self.is_reached(&goal).await {
+                Ok(true) => return Ok(true),
+                Ok(false) => away_since = None,
+                Err(RuntimeError::Store(StoreError::Unavailable(fault)))
+                    if is_shared && away_since.get_or_insert_with(Instant::now).elapsed() < AWAY =>
+                {
+                    tracing::warn!(%fault, "the store is asked again");
+                }
+                Err(error) => return Err(error),
             }
             tokio::select! {
                 () = stirred(&mut statuses, goal.thread()) => {}
-                Ok(()) = trouble.changed() => {
+                Ok(()) = trouble.changed(), if !is_shared => {
                     let text = trouble.borrow_and_update().clone();
                     return Err(StoreError::Unavailable(text).into());
                 }

@@ -24,6 +24,8 @@ mod folders;
 mod hook_requests;
 #[path = "runtime/hooks.rs"]
 mod hooks;
+#[path = "runtime/nodes.rs"]
+mod nodes;
 #[path = "runtime/script_ends.rs"]
 mod script_ends;
 #[path = "runtime/script_faults.rs"]

@@ -49,6 +49,14 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// A second connection that writes, for filling an empty file in one transaction.
+pub(crate) fn open_importer(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    set_up(&connection, "PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;")?;
+    Ok(connection)
+}
+
 /// Nothing is flushed here: until the file has its name, losing it is no loss, and then it is flushed once as a whole.
 fn build(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;

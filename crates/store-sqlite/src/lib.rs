@@ -8,6 +8,7 @@ mod check;
 mod column;
 mod command;
 mod connection;
+mod copy;
 mod fault;
 mod folder;
 mod read;

@@ -5,6 +5,7 @@ use crate::command::create::{Create, CreateOnce, EncodedThread};
 use crate::command::enqueue::{Enqueue, Enqueued as Answer};
 use crate::command::{claim, commit, delete, file, node, run};
 use crate::connection::open_writer;
+use crate::copy::{SqliteExport, SqliteImport};
 use crate::folder::Folder;
 use crate::read::{self, Readers};
 use crate::writer::{Fatal, Writer};
@@ -12,12 +13,12 @@ use crate::{check, command::line::RawClaim};
 use async_trait::async_trait;
 use entourage_model::{Digest, Item, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
 use entourage_store::{
-    Blob, Claim, Clock, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, FileRow, Lease, NewLine,
-    Page, QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow,
-    same_request,
+    Blob, Claim, Clock, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, Export, FileRow, Import,
+    Lease, NewLine, Page, QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent,
+    ThreadFilter, ThreadRow, same_request,
 };
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How a store is opened.
@@ -46,6 +47,7 @@ impl fmt::Debug for Options {
 pub struct SqliteStore {
     clock: Clock,
     readers: Readers,
+    database: PathBuf,
     pub(crate) writer: Writer,
 }
 
@@ -58,11 +60,12 @@ impl SqliteStore {
     pub fn open_with(folder: &Path, options: Options) -> Result<Self, StoreError> {
         let Options { clock, fatal } = options;
         let folder = Folder::lock(folder)?;
-        let readers = Readers::new(folder.database());
+        let database = folder.database();
+        let readers = Readers::new(database.clone());
         let connection = open_writer(&folder, clock.now())?;
         let fatal: Fatal = fatal;
         let writer = Writer::start(folder, connection, clock.clone(), fatal)?;
-        Ok(Self { clock, readers, writer })
+        Ok(Self { clock, readers, database, writer })
     }
 
     /// How many transactions were committed since it was opened: fewer than commands, when those come at once.
@@ -204,6 +207,14 @@ impl Store for SqliteStore {
 
     fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    async fn export(&self) -> Result<Box<dyn Export>, StoreError> {
+        Ok(Box::new(SqliteExport::start(self.database.clone())))
+    }
+
+    async fn import(&self) -> Result<Box<dyn Import>, StoreError> {
+        Ok(Box::new(SqliteImport::start(self.database.clone()).await?))
     }
 
     async fn check(&self) -> Result<Vec<Report>, StoreError> {

@@ -3,6 +3,7 @@
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
+mod copy;
 mod key;
 mod memory;
 mod reading;
@@ -11,12 +12,13 @@ mod store;
 mod suspect;
 
 pub use clock::Clock;
+pub use copy::{Batch, Cell, Copied, Export, Import, Table, copy, in_use, not_empty};
 pub use key::same_request;
 pub use memory::MemoryStore;
 pub use reading::{JournalReader, all_runs, all_threads};
 pub use row::{
-    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RootKey, RootMade,
-    RunEnd, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Hint, Lease, NewLine, Page, QueueLine, RootKey,
+    RootMade, RunEnd, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 pub use store::{CommitError, EnqueueError, NODE_LIFE, Store, StoreError};
-pub use suspect::{Candidate, leave_one_suspect};
+pub use suspect::{Candidate, SUSPECT_ATTEMPTS, leave_one_suspect};

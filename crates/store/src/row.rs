@@ -122,6 +122,19 @@ pub struct Committed {
     pub notified: Vec<ThreadId>,
 }
 
+/// What another process did, soon after it is durable. A hint: it may be lost, and polling finds the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// Some thread became `ready`.
+    Ready,
+    /// A line came into the queue of a thread that a node holds: the node is to look at its queue.
+    Queued(ThreadId),
+    /// The row or the journal of a thread changed.
+    Changed { root: ThreadId, thread: ThreadId },
+    /// So much happened, or the connection was away for so long, that everything is to be looked at.
+    All,
+}
+
 /// An event with its numbers: `seq` within the thread, from 1; `position` within the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {

@@ -1,15 +1,17 @@
 //! The one trait through which threads are made durable.
 
+use crate::copy::{Export, Import};
 use crate::row::{
-    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Lease, NewLine, Page, QueueLine, RootKey, RootMade,
-    RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, Committed, DeadLetter, Enqueued, FileRow, Hint, Lease, NewLine, Page, QueueLine, RootKey,
+    RootMade, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow,
 };
 use async_trait::async_trait;
 use entourage_model::{Digest, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
 use std::fmt::Debug;
 use std::time::Duration;
+use tokio::sync::broadcast;
 
-/// How long a node lives from one heartbeat to the next.
+/// How long a node lives from one heartbeat to the next, unless its store says otherwise.
 pub const NODE_LIFE: Duration = Duration::from_secs(15);
 
 /// A store that cannot serve, for a reason that is nobody's fault in particular.
@@ -25,6 +27,9 @@ pub enum StoreError {
     Full,
     #[error("this node was declared dead")]
     NodeDead,
+    /// This program does not want to use it as it is; the report says what to change.
+    #[error("{}", .0.what)]
+    Refused(Box<Report>),
     #[error("{0}")]
     Unavailable(String),
 }
@@ -144,6 +149,61 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     /// The store's own clock.
     fn now(&self) -> Timestamp;
+
+    /// Whether other processes may change it at the same time. What they do is then found by polling; `hints` and
+    /// `waiting` make that quick.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// How long a node lives from one heartbeat to the next.
+    fn node_life(&self) -> Duration {
+        NODE_LIFE
+    }
+
+    /// What other processes did, from now on, soon after it is durable. Any hint may be lost or come twice: polling is
+    /// the truth. None where one process sees all, or where the store was opened without hints.
+    fn hints(&self) -> Option<broadcast::Receiver<Hint>> {
+        None
+    }
+
+    /// The threads that this node holds and in whose queue something waits, each with its greatest line number.
+    /// Empty where one process sees all.
+    async fn waiting(&self, node: NodeId) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+        let _ = node;
+        Ok(Vec::new())
+    }
+
+    /// Everything that this node holds, by the store's word: what it does not work on itself, it has to release.
+    /// Empty where one process sees all.
+    async fn held(&self, node: NodeId) -> Result<Vec<Lease>, StoreError> {
+        let _ = node;
+        Ok(Vec::new())
+    }
+
+    /// Says that a process ends well. What it still holds is `ready` for anybody, and the attempts do not count.
+    /// Repeating it changes nothing; where one process sees all, it does nothing.
+    async fn retire(&self, node: NodeId) -> Result<(), StoreError> {
+        let _ = node;
+        Ok(())
+    }
+
+    /// Keeps the first value that was ever given for this name, and returns it. Where one process sees all, nothing
+    /// is kept: the value is its own.
+    async fn remember(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        let _ = name;
+        Ok(value.to_owned())
+    }
+
+    /// Everything that it holds, as of one moment.
+    async fn export(&self) -> Result<Box<dyn Export>, StoreError> {
+        Err(StoreError::Unavailable("a store of this kind cannot be copied".to_owned()))
+    }
+
+    /// Takes in everything of another store; refuses if it holds something already. Open it anew afterwards.
+    async fn import(&self) -> Result<Box<dyn Import>, StoreError> {
+        Err(StoreError::Unavailable("nothing can be copied into a store of this kind".to_owned()))
+    }
 
     /// Looks for damage, beyond what every read checks.
     async fn check(&self) -> Result<Vec<Report>, StoreError>;

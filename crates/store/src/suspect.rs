@@ -3,7 +3,7 @@
 use entourage_model::{ThreadId, Timestamp};
 
 /// After so many attempts without a commit, a thread may be what ends its process.
-const ATTEMPTS: u32 = 2;
+pub const SUSPECT_ATTEMPTS: u32 = 2;
 
 /// A thread that could be taken up: since when it has waited, and how often it was taken up in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ pub struct Candidate {
 /// turn, and blame them all in the end. Alone, an innocent one is soon through, and the one that really ends the
 /// process takes nobody along.
 pub fn leave_one_suspect(candidates: &mut Vec<Candidate>) {
-    let suspects = candidates.iter().filter(|candidate| candidate.attempts >= ATTEMPTS);
+    let suspects = candidates.iter().filter(|candidate| candidate.attempts >= SUSPECT_ATTEMPTS);
     if let Some(least) = suspects.min_by_key(|candidate| candidate.attempts).copied() {
         *candidates = vec![least];
     }

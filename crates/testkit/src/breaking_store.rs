@@ -3,12 +3,17 @@
 use async_trait::async_trait;
 use entourage_model::{Digest, NewThread, NodeId, Report, RunId, ThreadId, Timestamp};
 use entourage_store::{
-    Blob, Claim, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, FileRow, Lease, NewLine, Page,
-    QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent, ThreadFilter, ThreadRow,
+    Blob, Claim, Commit, CommitError, Committed, DeadLetter, EnqueueError, Enqueued, Export, FileRow, Hint, Import,
+    Lease, NewLine, Page, QueueLine, RootKey, RootMade, RunFilter, RunRow, Store, StoreError, StoredEvent,
+    ThreadFilter, ThreadRow,
 };
+use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Notify;
+use std::time::Duration;
+use tokio::sync::{Notify, broadcast};
 
 /// What happens to a commit. A store never leaves open whether it has written, so neither does this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +28,20 @@ pub enum Fault {
     Late,
 }
 
-#[derive(Debug)]
+/// What is done whenever a commit is refused because somebody else holds the thread.
+type Fenced = Box<dyn Fn() + Send + Sync>;
+
 pub struct BreakingStore {
     behind: Arc<dyn Store>,
+    /// What nodes are told of their life, in place of the truth.
+    life: Option<Duration>,
+    fenced: Option<Fenced>,
+    /// Lives as long as the store.
+    kept: Option<Box<dyn Any + Send + Sync>>,
     /// One for each of the next commits.
     faults: Mutex<VecDeque<Option<Fault>>>,
+    /// No word of a node reaches the store.
+    is_mute: AtomicBool,
     /// Rung by a late commit that waits.
     waits: Notify,
     /// Rung to let a late commit go on.
@@ -36,7 +50,25 @@ pub struct BreakingStore {
 
 impl BreakingStore {
     pub fn new(behind: Arc<dyn Store>) -> Self {
-        Self { behind, faults: Mutex::default(), waits: Notify::new(), goes_on: Notify::new() }
+        let (life, fenced, kept) = (None, None, None);
+        let (waits, goes_on) = (Notify::new(), Notify::new());
+        let is_mute = AtomicBool::new(false);
+        Self { behind, life, fenced, kept, faults: Mutex::default(), is_mute, waits, goes_on }
+    }
+
+    /// Lets nodes believe that they live so long without a heartbeat, which makes them zombies.
+    pub fn with_life(self, life: Duration) -> Self {
+        Self { life: Some(life), ..self }
+    }
+
+    /// Tells of every commit that is refused because somebody else holds the thread.
+    pub fn on_fenced(self, told: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { fenced: Some(Box::new(told)), ..self }
+    }
+
+    /// Keeps something that the store stands on, until it goes.
+    pub fn keeping(self, kept: impl Any + Send + Sync) -> Self {
+        Self { kept: Some(Box::new(kept)), ..self }
     }
 
     /// Breaks the commit that comes after `good` good ones.
@@ -60,8 +92,27 @@ impl BreakingStore {
         self.goes_on.notify_one();
     }
 
+    /// Keeps every word of a node from the store that it is there, or lets it through again.
+    pub fn mute(&self, is_mute: bool) {
+        self.is_mute.store(is_mute, Ordering::Release);
+    }
+
+    fn hears(&self) -> Result<(), StoreError> {
+        let mute = || StoreError::Unavailable("nobody hears this node".to_owned());
+        if self.is_mute.load(Ordering::Acquire) { Err(mute()) } else { Ok(()) }
+    }
+
     fn next_fault(&self) -> Option<Fault> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).pop_front().flatten()
+    }
+}
+
+impl fmt::Debug for BreakingStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BreakingStore")
+            .field("behind", &self.behind)
+            .field("kept", &self.kept.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,7 +121,13 @@ impl Store for BreakingStore {
     #[expect(clippy::panic, reason = "that is what was asked for")]
     async fn commit(&self, lease: Lease, commit: Commit) -> Result<Committed, CommitError> {
         match self.next_fault() {
-            None => self.behind.commit(lease, commit).await,
+            None => {
+                let committed = self.behind.commit(lease, commit).await;
+                if let (Err(CommitError::Fenced), Some(told)) = (&committed, &self.fenced) {
+                    told();
+                }
+                committed
+            }
             Some(Fault::Full) => Err(StoreError::Full.into()),
             Some(Fault::Fenced) => Err(CommitError::Fenced),
             Some(Fault::Panic) => panic!("the store was asked to break"),
@@ -83,10 +140,12 @@ impl Store for BreakingStore {
     }
 
     async fn register(&self, node: NodeId) -> Result<(), StoreError> {
+        self.hears()?;
         self.behind.register(node).await
     }
 
     async fn heartbeat(&self, node: NodeId) -> Result<(), StoreError> {
+        self.hears()?;
         self.behind.heartbeat(node).await
     }
 
@@ -185,6 +244,42 @@ impl Store for BreakingStore {
 
     fn now(&self) -> Timestamp {
         self.behind.now()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.behind.is_shared()
+    }
+
+    fn node_life(&self) -> Duration {
+        self.life.unwrap_or_else(|| self.behind.node_life())
+    }
+
+    fn hints(&self) -> Option<broadcast::Receiver<Hint>> {
+        self.behind.hints()
+    }
+
+    async fn waiting(&self, node: NodeId) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+        self.behind.waiting(node).await
+    }
+
+    async fn held(&self, node: NodeId) -> Result<Vec<Lease>, StoreError> {
+        self.behind.held(node).await
+    }
+
+    async fn retire(&self, node: NodeId) -> Result<(), StoreError> {
+        self.behind.retire(node).await
+    }
+
+    async fn remember(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        self.behind.remember(name, value).await
+    }
+
+    async fn export(&self) -> Result<Box<dyn Export>, StoreError> {
+        self.behind.export().await
+    }
+
+    async fn import(&self) -> Result<Box<dyn Import>, StoreError> {
+        self.behind.import().await
     }
 
     async fn check(&self) -> Result<Vec<Report>, StoreError> {

@@ -274,6 +274,20 @@ fn recorded_effects(thread: ThreadId, journal: &[StoredEvent]) -> BTreeMap<Strin
     recorded
 }
 
+/// Every job that was sent has its result in its root's transcript.
+pub fn missing_results(dump: &Dump, witnessed: &Witnessed) -> Vec<String> {
+    let said: BTreeSet<(ThreadId, &str)> = dump
+        .journals
+        .iter()
+        .flat_map(|(thread, journal)| journal.iter().filter_map(|stored| Some((*thread, stored.event.message()?))))
+        .flat_map(|(thread, message)| message.content.split_whitespace().map(move |word| (thread, word)))
+        .collect();
+    let jobs = witnessed.acknowledged.iter().filter(|(_, text)| !text.starts_with("say-"));
+    jobs.filter(|(thread, text)| !said.contains(&(*thread, text.as_str())))
+        .map(|(thread, text)| format!("{thread}: nothing came of `{text}`"))
+        .collect()
+}
+
 /// How many calls were answered with "nobody knows".
 pub fn unknown_outcomes(dump: &Dump) -> usize {
     let events = dump.journals.values().flatten();

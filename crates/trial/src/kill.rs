@@ -1,6 +1,6 @@
 //! Killing a node at random instants under load, and checking the whole history afterwards.
 
-mod brain;
+pub(crate) mod brain;
 mod driver;
 
 pub use driver::{Killed, Settings, run};

@@ -9,6 +9,7 @@ pub mod fanout;
 pub mod kill;
 pub mod load;
 pub mod node;
+pub mod nodes;
 pub mod remote;
 pub mod runs;
 pub mod served;

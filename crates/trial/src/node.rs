@@ -1,4 +1,4 @@
-//! A process to be killed: a runtime on SQLite that takes commands on standard input, one JSON document a line.
+//! A process to be killed: a runtime that takes commands on standard input, one JSON document a line.
 //!
 //! It answers a command only when what the answer says is durable.
 
@@ -9,7 +9,10 @@ use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::{Call, Output, Tool, Toolbox};
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
+use entourage_store::Store;
+use entourage_store_postgres::PostgresStore;
 use entourage_store_sqlite::SqliteStore;
+use entourage_testkit::breaking_store::BreakingStore;
 use entourage_testkit::cast;
 use entourage_testkit::dying_store::Points;
 use serde::{Deserialize, Serialize};
@@ -18,8 +21,15 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How long a node waits for its store before it gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(200);
+/// What a zombie takes for its life.
+const FOR_EVER: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Command {
@@ -51,11 +61,24 @@ pub struct Settings {
     pub model_url: String,
     /// Every effect of the tool `note` appends its key here.
     pub ledger: PathBuf,
+    /// A database that it shares with others; else it has a SQLite store in the data folder for itself.
+    pub shared: Option<Shared>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Shared {
+    pub url: String,
+    /// How long a node lives from one heartbeat to the next.
+    pub life: Duration,
+    /// Every commit that was refused because somebody else holds the thread appends a line here.
+    pub refused: PathBuf,
+    /// It never says that it lives: others take its threads while it works on.
+    pub zombie: bool,
 }
 
 /// Serves commands until standard input ends.
 pub async fn serve(settings: Settings) -> anyhow::Result<()> {
-    let store = Arc::new(SqliteStore::open(&settings.data).context("the store does not open")?);
+    let store = open(&settings).await?;
     let mut tools = Toolbox::builtin();
     tools.insert(Arc::new(Note::new(settings.ledger, Points::until(None))));
     let models = ModelSettings { openai: ProviderSettings::at(settings.model_url), ..ModelSettings::default() };
@@ -76,7 +99,13 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
     runtime.resume(None);
     let team = team();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    while let Some(line) = lines.next_line().await? {
+    let mut asked_to_end = signal(SignalKind::terminate())?;
+    loop {
+        let line = tokio::select! {
+            line = lines.next_line() => line?,
+            _ = asked_to_end.recv() => None,
+        };
+        let Some(line) = line else { break };
         let command: Command = serde_json::from_str(&line)?;
         let (runtime, team) = (runtime.clone(), Arc::clone(&team));
         tokio::spawn(async move {
@@ -89,6 +118,30 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
     }
     runtime.shutdown().await;
     Ok(())
+}
+
+async fn open(settings: &Settings) -> anyhow::Result<Arc<dyn Store>> {
+    let Some(Shared { url, life, refused, zombie }) = settings.shared.clone() else {
+        return Ok(Arc::new(SqliteStore::open(&settings.data).context("the store does not open")?));
+    };
+    let options = || entourage_store_postgres::Options { node_life: life, ..Default::default() };
+    let begin = Instant::now();
+    let store = loop {
+        match PostgresStore::open(&url, options()).await {
+            Ok(store) => break store,
+            // The server may be on its way up, or somebody cuts connections.
+            Err(error) if begin.elapsed() < PATIENCE => {
+                tracing::warn!(%error, "the store does not open yet");
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(error).context("the store does not open"),
+        }
+    };
+    let witnessed = BreakingStore::new(Arc::new(store)).on_fenced(move || {
+        // A line that could not be written is one refusal less that is known of.
+        _ = append(&refused, "refused");
+    });
+    Ok(Arc::new(if zombie { witnessed.with_life(FOR_EVER) } else { witnessed }))
 }
 
 async fn answer(runtime: &Runtime, team: Arc<Team>, command: Command) -> anyhow::Result<Answer> {

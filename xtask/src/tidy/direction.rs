@@ -23,7 +23,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trial", TESTED),
 ];
 
-const TESTED: &[&str] = &["model", "engine", "store", "store-sqlite", "outside", "runtime", "testkit"];
+const TESTED: &[&str] =
+    &["model", "engine", "store", "store-sqlite", "store-postgres", "outside", "runtime", "testkit"];
 
 const SHIPPED: &[&str] = &[
     "model",

@@ -72,7 +72,8 @@ pub(crate) async fn perform(arguments: &Arguments, options: Options, screen: Scr
 
 async fn work(folder: &Path, options: Options, screen: Screen) -> Result<(), Failure> {
     let invocation = invocation(folder, &options, screen)?;
-    let mut errand = Errand::open(&invocation, Storage::open(&invocation)?, models::settings(&invocation)?).await?;
+    let mut errand =
+        Errand::open(&invocation, Storage::open(&invocation).await?, models::settings(&invocation)?).await?;
     let root = NewRoot {
         team: Arc::new(invocation.declarations().team),
         agent: Name::from("lead"),

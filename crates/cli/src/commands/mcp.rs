@@ -65,7 +65,7 @@ pub(crate) async fn perform(invocation: &Invocation, _arguments: Arguments) -> R
 async fn find(invocation: &Invocation, held: &mut Option<Held>) -> Result<Answerer, Failure> {
     let mut tries = 1..TRIES;
     loop {
-        let locked = match Storage::open(invocation) {
+        let locked = match Storage::open(invocation).await {
             Ok(storage) => {
                 let (holding, mcp) = Held::open(invocation, storage).await?;
                 *held = Some(holding);

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let mut errand = Errand::open(invocation, Storage::look(invocation)?, models::settings(invocation)?).await?;
+    let mut errand = Errand::open(invocation, Storage::look(invocation).await?, models::settings(invocation)?).await?;
     match &arguments.thread {
         Some(thread) => {
             let root = identifier::thread(errand.bench.storage(), thread).await?.root;

@@ -64,7 +64,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     warn_of_withheld(invocation, arguments.user.as_ref());
     let papers = attachment::read(&arguments.files)?;
     let message = spoken(message)?;
-    let mut errand = Errand::open(invocation, Storage::open(invocation)?, models).await?;
+    let mut errand = Errand::open(invocation, Storage::open(invocation).await?, models).await?;
     let (message, files) = outgoing(&errand, message, papers).await?;
     let variables = given::variables(arguments.variables, &loaded.team);
     let root = NewRoot {

@@ -50,7 +50,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let (mut interrupts, mut again) = (listen()?, listen()?);
     raise_descriptor_limit();
     let models = models::settings(invocation)?;
-    let storage = Storage::open(invocation)?;
+    let storage = Storage::open(invocation).await?;
     project.make_data_folder()?;
     let tokens = token_file::open(project)?;
     let server = Server::listen(arguments.listen)

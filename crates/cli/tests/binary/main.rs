@@ -21,6 +21,7 @@ mod materialize;
 mod mcp;
 mod packages;
 mod packing;
+mod postgres;
 mod registry;
 mod run;
 mod serve;

@@ -22,6 +22,7 @@ impl Actor {
         held: Option<(Decision, Instant)>,
         mut decision: Decision,
     ) -> Result<Option<u32>, Gone> {
+        self.may_act()?;
         let status = self.state.status();
         // What may be repeated need not wait for the disk.
         // But for what models are told of files: those are there when a model reads of them.
@@ -47,6 +48,9 @@ impl Actor {
             Err(CommitError::TreeFull { left }) => return Ok(Some(left)),
             Err(error) => return Err(error.into()),
         };
+        if !rest.is_empty() {
+            self.may_act()?;
+        }
         // A thread that parks leaves nothing in flight, but it may have something to tell another server.
         self.perform(rest, Safety::Any);
         if parked {
@@ -109,6 +113,11 @@ impl Actor {
             self.inner.hub.tell(self.root, Notice::Committed { thread: self.lease.thread, first, events });
         }
         Ok(committed.parked)
+    }
+
+    /// Nothing outside is begun by a node that others may take for dead.
+    fn may_act(&self) -> Result<(), Gone> {
+        if self.inner.node.may_act(self.lease.node) { Ok(()) } else { Err(Gone::Fenced) }
     }
 
     /// Begins the effects that are safe enough and gives the others back.

@@ -35,7 +35,9 @@ pub(super) async fn catch_up(
     shown: &mut Shown,
 ) -> Result<(), RuntimeError> {
     let Some(row) = inner.store.run(run).await? else { return Ok(()) };
-    let seq = match shown.seq {
+    // Another node may have written to the same folder meanwhile.
+    let known = if inner.store.is_shared() { None } else { shown.seq };
+    let seq = match known {
         Some(seq) => seq,
         None => first_look(&folder, &row).await.map_err(|fault| unwritten(&fault))?,
     };

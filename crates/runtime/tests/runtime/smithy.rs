@@ -5,9 +5,9 @@ use entourage_model::{
     Agent, EffectClass, Limits, Message, Name, Program, Role, ScriptTool, Source, Team, ThreadId, ToolSpec, Variable,
 };
 use entourage_script::{Found, Located, NoMemory, Sources, evaluate};
-use entourage_store::{MemoryStore, Store};
+use entourage_store::Store;
 use entourage_testkit::fake_model::Brain;
-use entourage_testkit::{Reply, cast};
+use entourage_testkit::{Reply, any_store, cast};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ pub(crate) async fn stage_on(store: Arc<dyn Store>, body: &str, brain: impl Brai
 }
 
 pub(crate) async fn stage(body: &str) -> Stage {
-    stage_on(Arc::new(MemoryStore::new()), body, once(json!({"count": 3})), Limits::default()).await
+    stage_on(any_store().await, body, once(json!({"count": 3})), Limits::default()).await
 }
 
 /// The result of the first call of the thread.

@@ -7,10 +7,10 @@ use entourage_outside::model::{Backoff, ModelSettings, Models, ProviderSettings,
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
-use entourage_store::{MemoryStore, Page, Store, ThreadFilter, ThreadRow};
+use entourage_store::{Page, Store, ThreadFilter, ThreadRow};
 use entourage_testkit::cast::{self, mark};
 use entourage_testkit::fake_model::Brain;
-use entourage_testkit::{FakeModel, Reply, Request};
+use entourage_testkit::{FakeModel, Reply, Request, any_store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Stage {
     }
 
     pub(crate) async fn with_limits(agents: Vec<Agent>, brain: impl Brain + 'static, limits: Limits) -> Self {
-        Self::on(Arc::new(MemoryStore::new()), agents, brain, limits).await
+        Self::on(any_store().await, agents, brain, limits).await
     }
 
     pub(crate) async fn on(

@@ -14,6 +14,7 @@ mod files;
 mod framing;
 mod keys;
 mod mcp;
+mod nodes;
 mod page;
 mod relations;
 mod runs;

@@ -7,10 +7,10 @@ use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{Parts, Runtime};
 use entourage_serve::{Drain, Server, Service, Teams, Tokens};
-use entourage_store::{MemoryStore, Store};
-use entourage_testkit::FakeModel;
+use entourage_store::Store;
 use entourage_testkit::cast::{self, solo};
 use entourage_testkit::fake_model::Brain;
+use entourage_testkit::{FakeModel, any_store};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
@@ -56,10 +56,31 @@ impl Stage {
     }
 
     pub(crate) async fn with(agents: Vec<Agent>, brain: impl Brain + 'static, limits: Limits) -> Self {
-        Self::with_tools(agents, brain, limits, Toolbox::builtin()).await
+        Self::on(any_store().await, agents, brain, limits).await
     }
 
+    /// A server over this store.
+    pub(crate) async fn on(
+        store: Arc<dyn Store>,
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+    ) -> Self {
+        Self::made(store, agents, brain, limits, Toolbox::builtin()).await
+    }
+
+    /// A server with these tools.
     pub(crate) async fn with_tools(
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+        tools: Toolbox,
+    ) -> Self {
+        Self::made(any_store().await, agents, brain, limits, tools).await
+    }
+
+    async fn made(
+        store: Arc<dyn Store>,
         agents: Vec<Agent>,
         brain: impl Brain + 'static,
         limits: Limits,
@@ -71,7 +92,7 @@ impl Stage {
         settings.limits = (&limits).into();
         settings.limits.backoff = Backoff { base: Duration::from_millis(1), max: Duration::from_millis(5) };
         let parts = Parts {
-            store: Arc::new(MemoryStore::new()) as Arc<dyn Store>,
+            store,
             models: Models::new(settings),
             tools,
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),

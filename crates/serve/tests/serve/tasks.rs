@@ -153,6 +153,9 @@ async fn cancelling_reaches_the_other_server() {
     assert_eq!(stopped.status, 202);
     tokio::time::timeout(Duration::from_secs(20), far.model.until_aborted(1)).await.unwrap();
     let runs = far.get("/runs").await.json();
+    // The call is dropped before that is durable.
+    far.settle(runs["runs"][0]["thread_id"].as_str().unwrap()).await;
+    let runs = far.get("/runs").await.json();
     assert_eq!(runs["runs"][0]["status"], "cancelled", "{runs}");
 }
 

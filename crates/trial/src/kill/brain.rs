@@ -12,7 +12,7 @@ fn words(text: &str) -> Vec<String> {
     clean.filter(is_word).map(str::to_owned).collect()
 }
 
-pub(super) fn reply(request: &Request) -> Reply {
+pub(crate) fn reply(request: &Request) -> Reply {
     let wait = Duration::from_millis(fastrand::u64(0..30));
     if request.system().contains("[[boss]]") { boss(request).after(wait) } else { worker(request).after(wait) }
 }

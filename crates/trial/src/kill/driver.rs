@@ -10,7 +10,6 @@ use entourage_store::Store as _;
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::{FakeModel, Recording, Request};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -191,7 +190,7 @@ impl Driver {
         let witnessed = Witnessed { acknowledged: self.acknowledged, effects, at_rest: true };
         let mut violations = checker::check(&dump, &witnessed);
         violations.extend(store.check().await?.iter().map(ToString::to_string));
-        violations.extend(missing_results(&dump, &witnessed));
+        violations.extend(checker::missing_results(&dump, &witnessed));
         let events = dump.journals.values().map(Vec::len).sum();
         Ok(Killed {
             rounds: self.settings.rounds,
@@ -205,20 +204,6 @@ impl Driver {
             violations,
         })
     }
-}
-
-/// Every job that was sent has its result in its root's transcript.
-fn missing_results(dump: &checker::Dump, witnessed: &Witnessed) -> Vec<String> {
-    let said: BTreeSet<(ThreadId, &str)> = dump
-        .journals
-        .iter()
-        .flat_map(|(thread, journal)| journal.iter().filter_map(|stored| Some((*thread, stored.event.message()?))))
-        .flat_map(|(thread, message)| message.content.split_whitespace().map(move |word| (thread, word)))
-        .collect();
-    let jobs = witnessed.acknowledged.iter().filter(|(_, text)| !text.starts_with("say-"));
-    jobs.filter(|(thread, text)| !said.contains(&(*thread, text.as_str())))
-        .map(|(thread, text)| format!("{thread}: nothing came of `{text}`"))
-        .collect()
 }
 
 impl Node {

@@ -1,0 +1,73 @@
+//! What happened, by thread and by tree, and what waits to happen.
+
+use crate::body::{body, get, limit, signed, thread_id, time, unsigned};
+use crate::database::Database;
+use crate::text::unescape;
+use entourage_model::ThreadId;
+use entourage_store::{DeadLetter, QueueLine, StoreError, StoredEvent};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+pub(crate) async fn lines(database: &Database, thread: ThreadId, after: u64) -> Result<Vec<QueueLine>, StoreError> {
+    let sql = "SELECT number, v, body FROM @.lines WHERE thread = $1 AND number > $2 ORDER BY number";
+    let rows = database.rows(sql, &[(&thread.uuid(), Type::UUID), (&signed(after), Type::INT8)]).await?;
+    rows.iter().map(|row| Ok(QueueLine { number: unsigned(row, 0)?, item: body(row, 1)? })).collect()
+}
+
+pub(crate) async fn of_thread(
+    database: &Database,
+    thread: ThreadId,
+    after: u64,
+    rows: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = "SELECT thread, seq, position, epoch, v, body FROM @.events
+               WHERE thread = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+    events(database, sql, thread, (after, rows)).await
+}
+
+pub(crate) async fn of_tree(
+    database: &Database,
+    root: ThreadId,
+    after: u64,
+    rows: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    events(database, "SELECT * FROM @.tree_events($1, $2, $3)", root, (after, rows)).await
+}
+
+async fn events(
+    database: &Database,
+    sql: &str,
+    of: ThreadId,
+    (after, rows): (u64, usize),
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let params: [crate::database::Param<'_>; 3] =
+        [(&of.uuid(), Type::UUID), (&signed(after), Type::INT8), (&limit(rows), Type::INT8)];
+    database.rows(sql, &params).await?.iter().map(event).collect()
+}
+
+fn event(row: &Row) -> Result<StoredEvent, StoreError> {
+    Ok(StoredEvent {
+        thread: thread_id(row, 0)?,
+        seq: unsigned(row, 1)?,
+        position: unsigned(row, 2)?,
+        epoch: unsigned(row, 3)?,
+        event: body(row, 4)?,
+    })
+}
+
+/// In the order of their burial.
+pub(crate) async fn dead_letters(database: &Database, thread: Option<ThreadId>) -> Result<Vec<DeadLetter>, StoreError> {
+    let sql = "SELECT thread, number, at, reason, v, body FROM @.dead_letters
+               WHERE $1::uuid IS NULL OR thread = $1 ORDER BY id";
+    let rows = database.rows(sql, &[(&thread.map(ThreadId::uuid), Type::UUID)]).await?;
+    let letter = |row: &Row| {
+        Ok(DeadLetter {
+            thread: thread_id(row, 0)?,
+            number: unsigned(row, 1)?,
+            at: time(row, 2)?,
+            reason: unescape(get(row, 3)?),
+            item: body(row, 4)?,
+        })
+    };
+    rows.iter().map(letter).collect()
+}

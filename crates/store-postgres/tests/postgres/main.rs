@@ -1,0 +1,12 @@
+//! The store over a real PostgreSQL.
+
+mod blob;
+mod check;
+mod contract;
+mod hint;
+mod open;
+mod order;
+mod outcome;
+mod plan;
+mod pooled;
+mod world;
