@@ -3,7 +3,7 @@
 use crate::doings::Doings;
 use entourage_model::{
     Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
-    RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
+    RunId, RunStatus, Side, Started, TaskItem, Team, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
     VariablesRequest, Wait,
 };
 use serde_json::Value;
@@ -43,6 +43,8 @@ pub struct ThreadState {
     pub requests: BTreeMap<RequestId, VariablesRequest>,
     /// Whether each side's immediate children were started since its agent took the thread.
     pub activated: [bool; 2],
+    /// Whether hooks have heard of the thread's creation, where they are to.
+    pub creation_heard: bool,
     /// Where in the transcript the results lie that immediate children brought before anybody had said anything.
     pub prelude: Option<usize>,
 }
@@ -165,7 +167,17 @@ impl ThreadState {
             values: BTreeMap::new(),
             requests: BTreeMap::new(),
             activated: [false; 2],
+            creation_heard: false,
             prelude: None,
+        })
+    }
+
+    /// The folder that the thread works in; nothing means the project's own.
+    pub fn folder(&self, team: &Team) -> Option<String> {
+        let given = || self.started.folder.clone();
+        team.agent(&self.agent).map_or_else(given, |agent| match &agent.workspace {
+            Some(wish) => wish.root(&agent.name),
+            None => given(),
         })
     }
 
@@ -224,7 +236,8 @@ impl Session {
 }
 
 impl Child {
-    fn entry(&self) -> RegistryEntry {
+    /// As its parent's registry has it.
+    pub fn entry(&self) -> RegistryEntry {
         RegistryEntry {
             reference: self.link.thread,
             name: self.link.agent.clone(),

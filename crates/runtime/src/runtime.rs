@@ -1,6 +1,7 @@
 //! The runtime of one process: what its actors share, and how it starts and ends.
 
 use crate::actor;
+use crate::artifact::Artifacts;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::mirror::Mirror;
@@ -109,6 +110,7 @@ pub(crate) struct Inner {
     pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
+    pub(crate) artifacts: Artifacts,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
     pub(crate) mirror: Mirror,
@@ -146,6 +148,7 @@ impl Runtime {
             remotes: Arc::new(parts.remotes),
             vault: parts.vault,
             slots: parts.slots.max(1),
+            artifacts: Artifacts::default(),
             cache: StateCache::default(),
             hub: Hub::default(),
             mirror: Mirror::new(parts.data, parts.task_files),
@@ -228,6 +231,7 @@ impl Inner {
             limits: &self.limits,
             files: NO_FILES,
             definitions: NO_DEFINITIONS,
+            echoes: &[],
             tree_left,
         }
     }
@@ -252,6 +256,15 @@ impl Inner {
         };
         let read = tokio::task::spawn_blocking(move || folders.into_iter().filter_map(read).collect());
         read.await.unwrap_or_default()
+    }
+
+    /// Makes the folder that a thread is going to work in. One that cannot be made is told when a tool needs it.
+    pub(crate) async fn make_folder(&self, folder: String) {
+        let workspaces = self.workspaces.clone();
+        let made = tokio::task::spawn_blocking(move || workspaces.root(Some(&folder)).err()).await;
+        if let Ok(Some(fault)) = made {
+            tracing::warn!(%fault, "the folder of a thread cannot be opened");
+        }
     }
 
     /// The files of a thread.

@@ -5,7 +5,7 @@ use entourage_model::{Dialect, Ids, Limits, ThreadId, Timestamp, Variables};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
-use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime, SealedVault};
+use entourage_runtime::{NewRoot, Order, Outgoing, Parts, Runtime, SealedVault};
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::cast::{self, mark};
 use entourage_testkit::floor::Measured;
@@ -134,7 +134,8 @@ impl Parent {
     async fn ask(&mut self, text: &str) -> anyhow::Result<usize> {
         self.asked += 1;
         let run = Ids::new(Timestamp(0), self.asked).run(Dialect::Standard);
-        self.runtime.ask(self.thread, Outgoing::user(text), run.clone()).await?;
+        let order = Order { run: run.clone(), denied: Vec::new(), key: None };
+        self.runtime.ask(self.thread, Outgoing::user(text), order).await?;
         let row = self.runtime.wait_for_run(&run, PATIENCE).await?;
         let result = row.result.with_context(|| format!("it came to nothing: {:?}", row.error))?;
         result.parse().with_context(|| format!("the parent says `{result}`"))

@@ -7,6 +7,10 @@ pub mod children;
 pub mod doom;
 pub mod fanout;
 pub mod kill;
+pub mod load;
 pub mod node;
+pub mod remote;
+pub mod runs;
+pub mod served;
 
 mod process;

@@ -8,7 +8,9 @@ use super::shelf::Shelf;
 use crate::draft::{AgentDraft, BindingDraft, Declared, EntryDraft, PromptDraft, SideDraft};
 use crate::faults::{meant_or, quoted};
 use crate::tree::At;
-use entourage_model::{Agent, Binding, Kind, Name, Prompt, Report, Severity, SideConfig, Source, ToolEntry};
+use entourage_model::{
+    Agent, Binding, Kind, Name, ParentHook, Prompt, Report, Severity, SideConfig, Source, ToolEntry,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ pub(super) fn check(
     let mut side = |side: &SideDraft| checker.side(side, prompts);
     let side_a = draft.side_a.as_ref().and_then(&mut side);
     let side_b = draft.side_b.as_ref().and_then(side);
-    let hooks = checker.hooks(draft);
+    let (hooks, parent_hooks) = checker.hooks(draft);
     let source = Source { format: draft.format.to_owned(), file: Some(declared.faults.file.clone()) };
     let side_a = side_a?;
     let prompt = side_a.prompt.clone();
@@ -40,6 +42,7 @@ pub(super) fn check(
         env: draft.env.clone(),
         variables: draft.variables.clone(),
         hooks,
+        parent_hooks,
         extra: extra(shelf, draft),
         ..Agent::one_sided(declared.name.value.clone(), description(draft), prompt, source)
     })
@@ -144,10 +147,13 @@ impl Checker<'_> {
         }
     }
 
-    fn hooks(&mut self, draft: &AgentDraft) -> Vec<Name> {
-        // Those for a parent are looked up too, and kept with what has no place.
-        hook::named(self.shelf, &self.id, self.declared, &draft.parent_hooks, self.ledger);
-        hook::named(self.shelf, &self.id, self.declared, &draft.hooks, self.ledger)
+    /// Its own, and those for a parent.
+    fn hooks(&mut self, draft: &AgentDraft) -> (Vec<Name>, Vec<ParentHook>) {
+        let named: Vec<_> = draft.parent_hooks.iter().map(|parent| parent.hook.clone()).collect();
+        let named = hook::named(self.shelf, &self.id, self.declared, &named, self.ledger);
+        let stages = draft.parent_hooks.iter().map(|parent| parent.stage);
+        let parent_hooks = named.into_iter().zip(stages).map(|(hook, stage)| ParentHook { hook, stage }).collect();
+        (hook::named(self.shelf, &self.id, self.declared, &draft.hooks, self.ledger), parent_hooks)
     }
 
     fn binding(&mut self, field: &str, binding: &BindingDraft, listing: &Listing<'_>) -> Binding {

@@ -5,6 +5,7 @@ use super::end::{TERMINATED, cancelled};
 use super::room;
 use super::tool::Returned;
 use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
+use crate::hook::{Occasion, hears_birth};
 use crate::state::CallState;
 use crate::variable;
 use entourage_model::{
@@ -30,6 +31,14 @@ pub(super) struct Birth<'a> {
     /// Variables that it is given beyond what it inherits.
     pub(super) given: BTreeMap<String, VariableValue>,
     pub(super) order: Order<'a>,
+}
+
+/// What a child finds when it begins: its first session, or the letters that lead to one; and the files that it is given.
+#[derive(Default)]
+struct Cradle {
+    events: Vec<Event>,
+    items: Vec<Item>,
+    files: Vec<Write>,
 }
 
 impl Desk<'_> {
@@ -114,6 +123,7 @@ impl Desk<'_> {
         self.out.writes.extend(files);
         self.spawned += 1;
         self.emit(Event::ChildStarted(Box::new(link)));
+        self.hear(Occasion::ChildCreated(thread));
     }
 
     /// The thread, and the files that it is given: those need it to be there.
@@ -124,12 +134,15 @@ impl Desk<'_> {
         variables: BTreeMap<String, VariableValue>,
     ) -> (NewThread, Vec<Write>) {
         let me = self.state.started.clone();
+        let receives = order.entry.resumable.as_ref().map(|resumable| resumable.receives);
+        let acting = receives.unwrap_or(Side::A);
+        let (hooked, waits) = hears_birth(self.world.team, &link.agent, acting);
         let started = Started {
             parent: Some(me.thread),
             root: me.root,
             depth: me.depth + 1,
             resumable: link.resumable,
-            receives: order.entry.resumable.as_ref().map(|resumable| resumable.receives),
+            receives,
             user_id: me.user_id.clone(),
             dialect: Some(link.dialect),
             arguments: order.arguments.clone(),
@@ -137,21 +150,24 @@ impl Desk<'_> {
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),
+            hooked,
+            folder: self.folder_of(link),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
-        let acting = started.receives.unwrap_or(Side::A);
         let mut events = vec![Event::Started(started)];
         if !variables.is_empty() {
             events.push(Event::VariablesSet { variables });
         }
-        let begun = link.run.as_ref().map(|run| {
-            let request = order.message.clone().unwrap_or_default();
-            NewRun { begun: true, ..self.new_run(link.thread, run, link.agent.clone(), &request) }
-        });
-        let files = match &link.run {
-            Some(run) => self.first_session(&mut events, (link.thread, run), order, acting),
-            None => Vec::new(),
+        let request = order.message.clone().unwrap_or_default();
+        let cradle = match &link.run {
+            Some(run) => self.cradle((link.thread, run), order, acting, waits),
+            None => Cradle::default(),
         };
+        let begun = link.run.as_ref().map(|run| NewRun {
+            begun: cradle.items.is_empty(),
+            ..self.new_run(link.thread, run, link.agent.clone(), &request)
+        });
+        events.extend(cradle.events);
         let new = NewThread {
             id: link.thread,
             parent: Some(me.thread),
@@ -162,37 +178,48 @@ impl Desk<'_> {
             user_id: me.user_id,
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
             events,
-            items: Vec::new(),
-            at_work: begun.is_some(),
+            items: cradle.items,
+            at_work: begun.is_some() || hooked,
             run: begun,
         };
-        (new, files)
+        (new, cradle.files)
     }
 
-    /// The child is born at work: its first request is part of the journal that it is made with.
-    fn first_session(
-        &mut self,
-        events: &mut Vec<Event>,
-        (thread, run): (ThreadId, &RunId),
-        order: Order<'_>,
-        acting: Side,
-    ) -> Vec<Write> {
+    /// Where a child works that does not say so itself: a profile in the project, any other where this thread does.
+    fn folder_of(&self, link: &ChildLink) -> Option<String> {
+        let is_settled = self.world.team.agent(&link.agent).is_some_and(|agent| agent.workspace.is_some());
+        match link.dialect {
+            Dialect::Dex => None,
+            Dialect::Standard | Dialect::AgentScope if is_settled => None,
+            Dialect::Standard | Dialect::AgentScope => self.state.folder(self.world.team),
+        }
+    }
+
+    /// The child is born at work: its first request is part of the journal that it is made with. If hooks are to hear of
+    /// the request, it waits in the queue until they have.
+    fn cradle(&mut self, (thread, run): (ThreadId, &RunId), order: Order<'_>, acting: Side, waits: bool) -> Cradle {
         let (attachments, files) = self.copies(thread, &order.attachments);
         let is_silent = order.message.is_none() && attachments.is_empty();
-        let ask = Ask { run: run.clone(), reply_to: Some(ReplyTo { thread: self.state.id() }) };
-        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
-        events.push(Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) });
-        if let Some(arguments) = order.arguments {
+        let arguments = order.arguments.map(|arguments| {
             let mut message = self.message(Role::System, format!("Arguments:\n{}", standard::pretty(&arguments)));
             message.silent = true;
-            events.push(Event::Injected { message: message.into() });
-        }
-        if !is_silent {
+            message
+        });
+        let posted = (!is_silent).then(|| {
             let mut posted = self.posted(order.message.unwrap_or_default(), run);
             std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
-            events.push(Event::Posted(Box::new(posted)));
+            posted
+        });
+        if waits && posted.is_some() {
+            let letters = arguments.map(Posted::plain).into_iter().chain(posted);
+            return Cradle { items: letters.map(Item::Message).collect(), files, ..Cradle::default() };
         }
-        files
+        let ask = Ask { run: run.clone(), reply_to: Some(ReplyTo { thread: self.state.id() }) };
+        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
+        let mut events = vec![Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) }];
+        events.extend(arguments.map(|message| Event::Injected { message: message.into() }));
+        events.extend(posted.map(|posted| Event::Posted(Box::new(posted))));
+        Cradle { events, files, ..Cradle::default() }
     }
 
     /// The files as they lie in another thread, and what puts them there.

@@ -167,6 +167,8 @@ impl Desk<'_> {
     pub(super) fn interrupt(&mut self, why: &str) {
         let Some(session) = &self.state.session else { return };
         let calls = session.calls.clone();
+        // What is to end does not wait for hooks.
+        let was_deaf = std::mem::replace(&mut self.deaf, true);
         self.abort();
         let open: Vec<_> = calls.into_iter().filter(|call| !matches!(call.state, CallState::Ended(_))).collect();
         for call in open {
@@ -184,6 +186,7 @@ impl Desk<'_> {
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
+        self.deaf = was_deaf;
     }
 
     /// Takes back what is in flight, also where another server does it.

@@ -3,7 +3,7 @@
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
 //! `call CALL TOOL ARGUMENTS` · `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` · `terminate`.
-//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `advised TEXT | … [; ACT…]` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
 //! where `script/act.rs` has the acts and a fact is `read PATH`, `changed PATH` or `ran CODE COMMAND` · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
@@ -44,6 +44,11 @@ impl Reader<'_> {
         let (verb, rest) = cut(&line);
         match verb {
             "model" => Play::Input(Input::Answered(Ok(answer(rest)))),
+            "advised" => {
+                let mut parts = rest.split(" ; ");
+                let answer = Ok(answer(parts.next().unwrap_or_default()));
+                Play::Input(Input::Advised { answer, acts: parts.map(|act| self.act(act)).collect() })
+            }
             "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
             "tool" => {
                 let mut facts = rest.split(" ^");

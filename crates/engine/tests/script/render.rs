@@ -86,6 +86,8 @@ impl Renderer<'_> {
                 format!("PromptAnswered {prompt} {}", self.answer(answer))
             }
             Event::Emitted { name, data } => format!("Emitted {name} {data}"),
+            Event::CreationHeard => "CreationHeard".to_owned(),
+            Event::HookFailed { hook, occasion, why } => format!("HookFailed {hook} {occasion} {why}"),
         }
     }
 
@@ -247,6 +249,9 @@ impl Renderer<'_> {
             } else if let Event::VariablesSet { variables } = event {
                 text += &format!(" VariablesSet{}", held(variables));
             }
+        }
+        for item in &new.items {
+            text += &format!(" queued {}", self.item(item));
         }
         text
     }

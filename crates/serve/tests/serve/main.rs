@@ -5,6 +5,7 @@
 mod client;
 mod stage;
 
+mod attacks;
 mod bodies;
 mod document;
 mod doors;

@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) drain: Drain,
     pub(crate) server: JoinHandle<()>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Stage {
@@ -89,7 +89,13 @@ impl Stage {
         let teams = Arc::new(Fixed(cast::team(agents)));
         let service = Service::new(runtime.clone(), teams, Tokens::parse(TOKENS).unwrap());
         let server = tokio::spawn(server.run(service, drain.clone()));
-        Self { model, runtime, address, drain, server, _folder: folder }
+        Self { model, runtime, address, drain, server, folder }
+    }
+
+    /// Lays a file into the workspace.
+    #[expect(clippy::disallowed_methods, reason = "a test writes what a tool then reads")]
+    pub(crate) fn file(&self, path: &str, text: &str) {
+        std::fs::write(self.folder.path().join(path), text).unwrap();
     }
 
     /// A request that would be answered, to be changed by a case.
