@@ -1,6 +1,6 @@
 //! What happened, as streams show it. Only what is in the journal may go in, so that a replay gives the same bytes.
 
-use entourage_model::{ChildLink, Ending, Event, VariablesRequest};
+use entourage_model::{ChildLink, Ending, Event, Started, VariablesRequest};
 use entourage_runtime::StoredEvent;
 use serde_json::{Value, json};
 
@@ -18,13 +18,7 @@ pub(crate) fn shown(stored: &StoredEvent) -> Value {
 /// What people and programs outside may know of it. Values of variables are nobody's business.
 fn told(event: &Event) -> Value {
     match event {
-        Event::Started(started) => json!({
-            "type": "started",
-            "agent": started.agent,
-            "parent": started.parent,
-            "root": started.root,
-            "depth": started.depth,
-        }),
+        Event::Started(started) => begun(started),
         Event::SessionStarted { acting, .. } => json!({ "type": "session_started", "acting": acting }),
         Event::Activated { message } if message.tool_calls.is_empty() => json!({ "type": "activated" }),
         Event::Posted(_)
@@ -89,6 +83,16 @@ fn told(event: &Event) -> Value {
             json!({ "type": "hook_failed", "hook": hook, "occasion": occasion, "why": why })
         }
     }
+}
+
+fn begun(started: &Started) -> Value {
+    json!({
+        "type": "started",
+        "agent": started.agent,
+        "parent": started.parent,
+        "root": started.root,
+        "depth": started.depth,
+    })
 }
 
 fn child_started(link: &ChildLink) -> Value {

@@ -205,7 +205,7 @@ fn a_binding_whose_tool_the_prompt_does_not_list_is_an_error_there() {
         ),
         (
             r#""stopTool": "subagent_create""#,
-            "warning[D018]: `sideA.stopTool` of agent `a` is `subagent_create`, which prompt `p` does not list at 1:40; add it to `tools` in `agents/prompts/p.json`",
+            "warning[D018]: `sideA.stopTool` of agent `a` is `subagent_create`, which prompt `p` does not list at 1:40; add it to `tools` in `agents/prompts/p.json`; the nearest name is `fail_asset`",
         ),
     ] {
         check_side(field, &[expected]);

@@ -434,7 +434,7 @@ fn two_relationships_with_one_agent_are_called_and_counted_apart() {
 #[test]
 fn an_instance_that_somebody_else_wrote_to_tells_its_parent_what_it_came_to() {
     check(
-        "helper dual a.session_stop=finish.summary a.session_fail=give_up.why\nthread helper child resumable dialect=standard",
+        "helper dual a.tools=finish,give_up a.session_stop=finish.summary a.session_fail=give_up.why\nthread helper child resumable dialect=standard",
         r#"
         < message psst ...
         < model | k1=finish {"summary":"heard"} ...
