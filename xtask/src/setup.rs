@@ -17,9 +17,19 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" },
     Need {
+        package: "default-jdk-headless",
+        probe: "javac -version",
+        why: "the client on the JVM that plays the remote task protocol",
+    },
+    Need {
         package: "docker-registry",
         probe: "command -v docker-registry || command -v registry",
         why: "the registry that artifacts are pushed to and pulled from",
+    },
+    Need {
+        package: "python3-venv",
+        probe: "python3 -m ensurepip --version",
+        why: "the client that fuzzes the API, from Python's registry",
     },
 ];
 

@@ -1,6 +1,7 @@
 //! The runtime of one process: what its actors share, and how it starts and ends.
 
 use crate::actor;
+use crate::artifact::Artifacts;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::mirror::Mirror;
@@ -109,6 +110,7 @@ pub(crate) struct Inner {
     pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
+    pub(crate) artifacts: Artifacts,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
     pub(crate) mirror: Mirror,
@@ -146,6 +148,7 @@ impl Runtime {
             remotes: Arc::new(parts.remotes),
             vault: parts.vault,
             slots: parts.slots.max(1),
+            artifacts: Artifacts::default(),
             cache: StateCache::default(),
             hub: Hub::default(),
             mirror: Mirror::new(parts.data, parts.task_files),
@@ -180,8 +183,8 @@ impl Runtime {
     }
 
     /// The state of a thread as its journal tells it.
-    pub async fn state(&self, thread: ThreadId) -> Result<Option<ThreadState>, RuntimeError> {
-        self.inner.fold(thread).await
+    pub async fn state(&self, thread: ThreadId) -> Result<Option<Arc<ThreadState>>, RuntimeError> {
+        self.inner.state(thread).await
     }
 
     /// How many threads this process holds in memory right now.
@@ -228,6 +231,7 @@ impl Inner {
             limits: &self.limits,
             files: NO_FILES,
             definitions: NO_DEFINITIONS,
+            echoes: &[],
             tree_left,
         }
     }
@@ -308,6 +312,30 @@ impl Inner {
         for &thread in notified {
             self.roster.ring(thread);
         }
+    }
+
+    /// The state of a thread, folded from what is kept of it onwards: whoever looks again pays for what is new.
+    async fn state(&self, thread: ThreadId) -> Result<Option<Arc<ThreadState>>, RuntimeError> {
+        let Some(row) = self.store.thread(thread).await? else { return Ok(None) };
+        if let Some(kept) = self.cache.look(thread, row.seq) {
+            return Ok(Some(kept));
+        }
+        let mut state = match self.cache.take_beginning(thread) {
+            Some(beginning) => beginning,
+            None => match self.fold(thread).await? {
+                Some(state) => Arc::new(state),
+                None => return Ok(None),
+            },
+        };
+        if state.seq < row.seq {
+            let mut journal = JournalReader::behind(&*self.store, thread, state.seq);
+            let growing = Arc::make_mut(&mut state);
+            while let Some(stored) = journal.next().await? {
+                apply(growing, &stored.event);
+            }
+        }
+        self.cache.put(Arc::clone(&state));
+        Ok(Some(state))
     }
 
     /// Folds a thread's journal. `None` when there is no such thread.

@@ -20,6 +20,8 @@ mod endings;
 mod faults;
 #[path = "runtime/folders.rs"]
 mod folders;
+#[path = "runtime/hook_requests.rs"]
+mod hook_requests;
 #[path = "runtime/hooks.rs"]
 mod hooks;
 #[path = "runtime/script_ends.rs"]
@@ -32,6 +34,8 @@ mod scripts;
 mod smithy;
 #[path = "runtime/stage.rs"]
 mod stage;
+#[path = "runtime/state_methods.rs"]
+mod state_methods;
 #[path = "runtime/turns.rs"]
 mod turns;
 #[path = "runtime/wide.rs"]

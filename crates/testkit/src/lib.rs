@@ -4,6 +4,7 @@
 
 pub mod breaking_store;
 pub mod cast;
+pub mod dying_store;
 pub mod fake_model;
 pub mod fake_registry;
 pub mod floor;

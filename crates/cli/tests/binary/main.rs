@@ -6,6 +6,7 @@ mod project;
 mod terminal;
 
 mod agentscope;
+mod attacks;
 mod bundles;
 #[cfg(target_os = "linux")]
 mod cancels;
@@ -13,9 +14,12 @@ mod declarations;
 mod demo;
 mod dex;
 mod exchange;
+mod hooks;
 mod interrupts;
+mod java;
 mod materialize;
 mod mcp;
+mod packages;
 mod packing;
 mod registry;
 mod run;
@@ -28,3 +32,4 @@ mod threads;
 mod through_server;
 #[cfg(target_os = "linux")]
 mod toolkit;
+mod two_servers;

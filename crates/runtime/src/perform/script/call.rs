@@ -46,7 +46,8 @@ impl ThreadDoor {
         };
         let desk = self.desk().inner();
         let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(&tool)));
-        let door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
+        let mut door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
+        door.is_hook = self.is_hook;
         // Boxed, because a call inside this one leads here again.
         match Box::pin(run(Arc::new(door), &tool, &arguments)).await {
             Ok(Returned { output, files, acts }) => {
