@@ -20,7 +20,7 @@ const SCRIPT: &str = r#"{ "rules": [ { "reply": { "text": "I heard: {{last}}" } 
 const CHECKS_LEFT_OUT: &str = "positive_data_acceptance,unsupported_method";
 /// Streams stay open; the tests of streams are elsewhere.
 const PATHS_LEFT_OUT: &str = "/events$";
-const EXAMPLES: &str = "20";
+const EXAMPLES: &str = "12";
 
 /// Whether the client can be had decides if there is anything to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,6 +40,8 @@ pub struct Loaded {
     pub shown_parent: Times,
     /// Of everything else.
     pub rest: Times,
+    /// What the server used of a processor while it was asked, of 1.
+    pub processor: f64,
     pub failed: usize,
     pub events: u64,
     pub streams_open: usize,
@@ -118,7 +120,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<Loaded> {
     let events = Arc::new(AtomicU64::new(0));
     let mut streams = open_streams(&target, &settings, &events).await?;
     let streams_kib = target.server.resident_kib()?;
+    let (began, used) = (Instant::now(), target.server.processor_time()?);
     let (tally, peak_kib) = play(&target, &settings).await?;
+    let used = target.server.processor_time()?.saturating_sub(used);
+    let processor = used.as_secs_f64() / began.elapsed().as_secs_f64();
     let mut ended = 0;
     while streams.try_join_next().is_some() {
         ended += 1;
@@ -130,6 +135,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<Loaded> {
         shown: sorted(tally.shown),
         shown_parent: sorted(tally.shown_parent),
         rest: sorted(tally.rest),
+        processor,
         failed: tally.failed.len(),
         events: events.load(Ordering::Relaxed),
         streams_open: settings.streams - ended,

@@ -91,6 +91,18 @@ impl Served {
         line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).context("the kernel does not say")
     }
 
+    /// What the process has used of the machine's processors so far.
+    #[expect(clippy::disallowed_methods, reason = "the kernel's figures about a process")]
+    pub fn processor_time(&self) -> anyhow::Result<Duration> {
+        let id = self.process.id().context("the server has ended")?;
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+        // Behind the name in brackets, which may hold anything; times are in hundredths of a second.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let hundredths = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
+        let used = hundredths(11).zip(hundredths(12)).context("the kernel does not say")?;
+        Ok(Duration::from_millis((used.0 + used.1) * 10))
+    }
+
     pub async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
         let (sender, connection) = handshake(TokioIo::new(TcpStream::connect(self.address).await?)).await?;
         // It ends with the sender and the body.

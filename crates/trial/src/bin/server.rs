@@ -43,6 +43,7 @@ async fn main() -> anyhow::Result<()> {
         mib(loaded.streams_kib),
         mib(loaded.peak_kib),
     );
+    println!("the server used {:.2} of a processor", loaded.processor);
     println!("frames on the streams: {}; streams still open: {}", loaded.events, loaded.streams_open);
     let is_met = loaded.shown.permille(990) < GOAL;
     println!("goal: p99 of GET /threads/{{id}} below {GOAL:?}: {}", if is_met { "met" } else { "missed" });
