@@ -15,6 +15,7 @@ pub const JOURNAL_VERSION: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a journal has one large event, its first; the others are small")]
 pub enum Event {
     /// Always the first event.
     Started(Started),
