@@ -48,7 +48,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["bench", name, arguments @ ..] if !name.starts_with('-') => bench::run(&root, name, arguments),
         ["bench", ..] => bench::list(),
         ["gen"] => generate::run(&root),
-        ["setup"] => setup::run(),
+        ["setup"] => setup::run(&root),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

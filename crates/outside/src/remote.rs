@@ -15,6 +15,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wire::{Answered, Refused, State};
 
+pub(crate) use wire::expand;
+
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
 /// The first pause between two looks; each is twice the one before, up to the longest.

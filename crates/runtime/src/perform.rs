@@ -5,6 +5,7 @@ mod look;
 mod model;
 mod prompt;
 mod script;
+mod server;
 mod tool;
 
 pub(crate) use look::look;
@@ -12,7 +13,8 @@ pub(crate) use model::model;
 pub(crate) use prompt::{Interview, prompt};
 pub use script::Aftermath;
 pub(crate) use script::{Scene, script};
-pub(crate) use tool::tool;
+pub(crate) use server::{equip, prepare};
+pub(crate) use tool::{Caller, tool};
 
 use entourage_engine::Input;
 use entourage_model::ThreadId;

@@ -10,6 +10,7 @@ use crate::team::Teams;
 use crate::vault::SealedVault;
 use entourage_engine::{ThreadState, World, apply};
 use entourage_model::{FileRow, Ids, Limits, Name, NodeId, Team, ThreadId, ToolSpec, Variables};
+use entourage_outside::mcp::Servers;
 use entourage_outside::model::Models;
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
@@ -71,6 +72,8 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     pub models: Models,
     pub tools: Toolbox,
+    /// MCP servers, whose tools agents may call. The runtime ends them when it ends.
+    pub servers: Servers,
     /// The project's folder.
     pub workspace: Arc<Workspace>,
     pub limits: Limits,
@@ -101,6 +104,7 @@ pub(crate) struct Inner {
     pub(crate) models: Models,
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
+    pub(crate) servers: Servers,
     pub(crate) scripts: Scripts,
     pub(crate) workspaces: Workspaces,
     pub(crate) limits: Limits,
@@ -139,6 +143,7 @@ impl Runtime {
             models: parts.models,
             tools: parts.tools,
             specs,
+            servers: parts.servers,
             scripts: Scripts::default(),
             workspaces: Workspaces::new(parts.workspace),
             limits: parts.limits,
@@ -205,6 +210,7 @@ impl Runtime {
         if tokio::time::timeout(GRACE + Duration::from_secs(1), self.inner.tasks.wait()).await.is_err() {
             tracing::warn!("some threads did not let go in time; they are taken up again at the next start");
         }
+        self.inner.servers.close().await;
     }
 }
 
@@ -223,6 +229,7 @@ impl Inner {
         World {
             team,
             tools: &self.specs,
+            served: &self.servers,
             variables: &self.variables,
             vault: &self.vault,
             limits: &self.limits,

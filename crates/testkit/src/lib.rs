@@ -8,6 +8,7 @@ pub mod fake_model;
 pub mod fake_registry;
 pub mod floor;
 pub mod real_registry;
+pub mod sly_server;
 
 pub use fake_model::{Brain, FakeModel, Fanout, Recording, Reply, Request, Rules};
 pub use fake_registry::{Door, FakeRegistry, Lie};

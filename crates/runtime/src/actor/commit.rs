@@ -4,8 +4,10 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
-use entourage_engine::{Decision, Effect, Input};
-use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, ToolCall, ToolEntry, Write};
+use entourage_engine::{Decision, Effect, Input, server};
+use entourage_model::{
+    EffectClass, Event, Name, ScriptTool, ServerEntry, ThreadStatus, ToolCall, ToolEntry, Write, server_of,
+};
 use entourage_store::{Commit, CommitError};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
@@ -134,7 +136,10 @@ impl Actor {
                     let remotes = Arc::clone(&self.inner.remotes);
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
-                Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
+                Effect::CallModel(request) => self.flights.push(match self.unequipped() {
+                    servers if servers.is_empty() => perform::model(&self.inner, self.place(), *request),
+                    servers => perform::equip(&self.inner, &self.state.agent, servers),
+                }),
                 Effect::Look { call, look } => {
                     self.flights.push(perform::look(&self.inner, self.place(), call, look));
                 }
@@ -145,8 +150,7 @@ impl Actor {
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
                             None => {
-                                let agent = self.team.agent(&self.state.agent).cloned();
-                                perform::tool(&self.inner, (self.place(), agent), (call, key), repeatable)
+                                perform::tool(&self.inner, self.caller(&call.name), (call, key), repeatable)
                             }
                         },
                     });
@@ -173,6 +177,19 @@ impl Actor {
         }
     }
 
+    fn caller(&self, tool: &Name) -> perform::Caller {
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state);
+        let server = prompt.and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
+        perform::Caller { place: self.place(), agent: self.team.agent(&self.state.agent).cloned(), server }
+    }
+
+    /// The servers of the acting side of which nobody knows whether they can be used.
+    fn unequipped(&self) -> Vec<ServerEntry> {
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state);
+        let servers = prompt.into_iter().flat_map(|prompt| &prompt.servers);
+        servers.filter(|entry| !self.inner.servers.is_settled(entry)).cloned().collect()
+    }
+
     /// The prompt that the call asks, where it is one of the acting side's.
     fn interview(&self, call: &ToolCall) -> Option<perform::Interview> {
         let prompt = self.inner.world(&self.team, 0).prompt(&self.state)?;
@@ -193,7 +210,12 @@ impl Actor {
     }
 
     fn is_pure(&self, tool: &Name) -> bool {
-        self.inner.world(&self.team, 0).class(tool).is_none_or(|class| class == EffectClass::Pure)
+        let world = self.inner.world(&self.team, 0);
+        match world.class(world.prompt(&self.state), tool) {
+            Some(class) => class == EffectClass::Pure,
+            // Nobody knows what a server's tool does while the server is away.
+            None => server_of(tool.as_str()).is_none(),
+        }
     }
 
     /// Whether somebody waits for the decision. If not, losing it costs no more than doing something repeatable again.

@@ -13,6 +13,7 @@ mod files;
 mod framing;
 mod keys;
 mod mcp;
+mod mcp_clients;
 mod page;
 mod relations;
 mod runs;

@@ -65,6 +65,7 @@ impl Stage {
             store: Arc::new(MemoryStore::new()) as Arc<dyn Store>,
             models: Models::new(settings),
             tools: Toolbox::builtin(),
+            servers: entourage_outside::mcp::Servers::none(),
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),

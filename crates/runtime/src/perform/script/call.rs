@@ -1,9 +1,9 @@
 //! Tools that a tool calls: behind it, as a call of its own, or inside it.
 
-use super::super::tool::call_builtin;
+use super::super::tool::{Caller, call_here};
 use super::door::{Runner, ThreadDoor};
 use super::{Returned, run};
-use entourage_engine::may_call;
+use entourage_engine::{may_call, server};
 use entourage_model::{Act, FileRow, Name, ToolCall, ToolStatus};
 use entourage_outside::tool::Output;
 use serde::Deserialize;
@@ -39,8 +39,8 @@ impl ThreadDoor {
         let arguments = Value::Object(arguments).to_string();
         let Some(tool) = self.team.tools.get(&name).cloned() else {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
-            let agent = self.team.agent(&self.desk().state.agent).cloned();
-            let output = call_builtin(&self.inner, (self.place, agent.as_deref(), None), &call, self.inner_key()).await;
+            let caller = self.caller(&call.name);
+            let output = call_here(&self.inner, (&caller, None), &call, self.inner_key()).await;
             return Ok(result(&output, &[]));
         };
         let desk = self.desk().inner();
@@ -54,6 +54,12 @@ impl ThreadDoor {
             }
             Err(output) => Ok(result(&output, &[])),
         }
+    }
+
+    fn caller(&self, tool: &Name) -> Caller {
+        let state = &self.desk().state;
+        let server = self.world().prompt(state).and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
+        Caller { place: self.place, agent: self.team.agent(&state.agent).cloned(), server }
     }
 
     /// No other call has it: a script that runs again is another one.
