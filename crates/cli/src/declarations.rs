@@ -159,7 +159,8 @@ struct KnownTools {
 
 impl Tools for KnownTools {
     fn canonical(&self, name: &str) -> Option<Name> {
-        let is_served = || server_of(name).is_some_and(|server| self.servers.iter().any(|known| known.as_str() == server));
+        let is_served =
+            || server_of(name).is_some_and(|server| self.servers.iter().any(|known| known.as_str() == server));
         self.toolbox.canonical(name).cloned().or_else(|| is_served().then(|| Name::from(name)))
     }
 

@@ -4,8 +4,8 @@ use crate::dialect;
 use crate::state::ThreadState;
 use crate::subprompt;
 use entourage_model::{
-    Agent, EffectClass, FileRow, Limits, Name, Prompt, Served, ServerEntry, Side, SideConfig, Team, ToolEntry, ToolSpec,
-    Variables, Vault, means_tool, server_of,
+    Agent, EffectClass, FileRow, Limits, Name, Prompt, Served, ServerEntry, Side, SideConfig, Team, ToolEntry,
+    ToolSpec, Variables, Vault, means_tool, server_of,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -134,4 +134,105 @@ pub(crate) fn handed_down<'a>(state: &'a ThreadState, prompt: &'a Prompt) -> Vec
     both.sort_unstable();
     both.dedup();
     both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::{Digest, Event, Ids, ServerKey, Started, Timestamp};
+    use serde_json::json;
+
+    /// A server `files` with tools that look, change and do it again.
+    #[derive(Debug)]
+    struct Files;
+
+    impl Served for Files {
+        fn tools(&self, server: &ServerKey) -> Option<Arc<BTreeMap<Name, Arc<ToolSpec>>>> {
+            let classes =
+                [("look", EffectClass::Pure), ("change", EffectClass::AtMostOnce), ("again", EffectClass::Idempotent)];
+            let spec = |(tool, class): (&str, EffectClass)| {
+                let name = entourage_model::server_tool(&server.name, tool);
+                let spec =
+                    ToolSpec { name: name.clone(), description: String::new(), parameters: Arc::new(json!({})), class };
+                (name, Arc::new(spec))
+            };
+            (server.name.as_str() == "files").then(|| Arc::new(classes.into_iter().map(spec).collect()))
+        }
+
+        fn fault(&self, _server: &ServerKey) -> Option<String> {
+            None
+        }
+    }
+
+    #[derive(Debug)]
+    struct Open;
+
+    impl Vault for Open {
+        fn open(&self, _sealed: &str) -> Option<String> {
+            None
+        }
+    }
+
+    fn names(text: &str) -> Vec<Name> {
+        text.split_whitespace().map(Name::from).collect()
+    }
+
+    /// What a thread of a prompt with these tools is offered, of what its caller gave and denied it.
+    fn check(listed: &str, change: impl Fn(&mut Prompt, &mut Started), expected: &str) {
+        let mut prompt = Prompt::new(Name::from("p"), "");
+        prompt.tools = names(listed).into_iter().map(ToolEntry::Tool).collect();
+        prompt.servers = vec![ServerEntry { key: ServerKey::settled("files"), required: false }];
+        let mut ids = Ids::new(Timestamp(0), 1);
+        let mut started = Started::root(ids.thread(), Name::from("a"), Digest::of(&[]), Timestamp(0));
+        change(&mut prompt, &mut started);
+        let state = ThreadState::born(&Event::Started(started)).expect("it begins with its beginning");
+        let world = World {
+            team: &Team::default(),
+            tools: &BTreeMap::new(),
+            served: &Files,
+            variables: &Variables::default(),
+            vault: &Open,
+            limits: &Limits::default(),
+            files: &BTreeMap::new(),
+            definitions: &BTreeMap::new(),
+            tree_left: 0,
+        };
+        let offered: Vec<_> = offered(&world, &state, &prompt).iter().map(|spec| spec.name.clone()).collect();
+        assert_eq!(offered, names(expected), "{listed}");
+    }
+
+    #[test]
+    fn tools_of_servers_are_offered_as_lists_and_callers_allow_it() {
+        let all = "mcp__files__again mcp__files__change mcp__files__look";
+        check("mcp__files__*", |_, _| {}, all);
+        check("mcp__files__look mcp__files__look", |_, _| {}, "mcp__files__look");
+        check("mcp__files__none mcp__other__*", |_, _| {}, "");
+        check("mcp__files__*", |prompt, _| prompt.read_only = true, "mcp__files__look");
+        check(
+            "mcp__files__*",
+            |prompt, _| prompt.denied_tools = names("mcp__files__look"),
+            "mcp__files__again mcp__files__change",
+        );
+        check("mcp__files__*", |prompt, _| prompt.servers.clear(), "");
+        check(
+            "mcp__files__*",
+            |_, started| started.tools = Some(names("read_file mcp__files__look")),
+            "mcp__files__look",
+        );
+        check("mcp__files__look", |_, started| started.tools = Some(names("mcp__files__*")), "mcp__files__look");
+        check("mcp__files__*", |_, started| started.tools = Some(names("read_file")), "");
+        check("mcp__files__*", |_, started| started.denied = names("mcp__files__*"), "");
+    }
+
+    #[test]
+    fn what_is_handed_down_is_what_both_lists_mean() {
+        let mut ids = Ids::new(Timestamp(0), 1);
+        let mut started = Started::root(ids.thread(), Name::from("a"), Digest::of(&[]), Timestamp(0));
+        started.tools = Some(names("mcp__files__look mcp__web__* shell"));
+        let state = ThreadState::born(&Event::Started(started)).expect("it begins with its beginning");
+        let mut prompt = Prompt::new(Name::from("p"), "");
+        prompt.tools = names("mcp__files__* mcp__web__get read_file").into_iter().map(ToolEntry::Tool).collect();
+        let down: Vec<_> = handed_down(&state, &prompt).into_iter().cloned().collect();
+        assert_eq!(down, names("mcp__files__look mcp__web__get"));
+    }
 }

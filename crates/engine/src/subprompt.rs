@@ -6,9 +6,7 @@ use crate::dialect::schema;
 use crate::dialect::standard::{attach, is_enabled, mapped_parameters, pretty};
 use crate::offer::{self, World};
 use crate::state::ThreadState;
-use entourage_model::{
-    EffectClass, Line, Message, ModelRequest, Name, Prompt, PromptEntry, Role, ToolCall, ToolSpec,
-};
+use entourage_model::{EffectClass, Line, Message, ModelRequest, Name, Prompt, PromptEntry, Role, ToolCall, ToolSpec};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

@@ -5,10 +5,12 @@ mod commit;
 use crate::perform::{self, Flight};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{
-    CallState, Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files, server, step,
-    summoned,
+    CallState, Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files,
+    server, step, summoned,
 };
-use entourage_model::{Agent, ModelAnswer, Served as _, ServerEntry, Team, ThreadId, ThreadStatus, Timestamp};
+use entourage_model::{
+    Agent, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus, Timestamp,
+};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
@@ -146,7 +148,10 @@ async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, fir
         Ok(actor) => actor,
         Err(error) => return Gone::Failed(error),
     };
-    actor.reach_servers().await;
+    let servers = actor.called_servers();
+    // What becomes of calls that were under way depends on what their servers say of the tools. One that cannot be
+    // reached says nothing, and then the call is not made again.
+    futures::future::join_all(servers.iter().map(|server| inner.servers.ready(server))).await;
     let gone = match actor.run(first).await {
         Ok(never) => match never {},
         Err(gone) => gone,
@@ -203,15 +208,14 @@ impl Actor {
         Ok(actor)
     }
 
-    /// What becomes of calls that were under way depends on what their servers say of the tools. One that cannot be
-    /// reached says nothing, and then the call is not made again.
-    async fn reach_servers(&self) {
-        let Some(session) = &self.state.session else { return };
+    /// The servers whose tools were called when the thread was last held.
+    fn called_servers(&self) -> BTreeSet<ServerKey> {
         let world = self.inner.world(&self.team, self.tree_left);
-        let Some(prompt) = world.prompt(&self.state) else { return };
+        let (Some(session), Some(prompt)) = (&self.state.session, world.prompt(&self.state)) else {
+            return BTreeSet::new();
+        };
         let open = session.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_)));
-        let keys: BTreeSet<_> = open.filter_map(|call| Some(server(prompt, &call.call.name)?.key.clone())).collect();
-        futures::future::join_all(keys.iter().map(|key| self.inner.servers.ready(key))).await;
+        open.filter_map(|call| Some(server(prompt, &call.call.name)?.key.clone())).collect()
     }
 
     async fn run(&mut self, first: Input) -> Result<std::convert::Infallible, Gone> {

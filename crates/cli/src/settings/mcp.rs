@@ -38,7 +38,9 @@ pub(super) fn servers(table: &Table, files: &[SettingsFile]) -> (BTreeMap<Server
                 servers.insert(key, address);
                 continue;
             }
-            Err(why) => Report::error("C056", format!("`mcp.{name}` {why}")).hint("a command is started, an address is asked"),
+            Err(why) => {
+                Report::error("C056", format!("`mcp.{name}` {why}")).hint("a command is started, an address is asked")
+            }
         };
         let file = files.iter().rev().find(|file| file.text.contains(TABLE));
         let place = file.map(|file| place_of(&file.name, &file.text, &[TABLE, &name]));
@@ -93,7 +95,8 @@ pub(crate) fn sends_key(text: &str) -> bool {
 
 /// What is said of a server that a project may not use.
 pub(crate) fn untrusted(server: &str, place: Place) -> Report {
-    let what = format!("{server} is left out: a project may not start commands, or send keys elsewhere, before it is trusted");
+    let what =
+        format!("{server} is left out: a project may not start commands, or send keys elsewhere, before it is trusted");
     Report::warning("C055", what).at(place).hint("if you trust this project, run `entourage trust`, or add `--trust`")
 }
 

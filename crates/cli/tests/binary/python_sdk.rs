@@ -97,7 +97,8 @@ async fn our_client_calls_the_tools_of_an_official_server_over_stdio() {
 
 #[tokio::test]
 async fn our_client_calls_the_tools_of_an_official_server_over_http() {
-    let mut server = command(&[&script("server.py"), "http"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut server =
+        command(&[&script("server.py"), "http"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut output = BufReader::new(server.stdout.take().unwrap());
     let mut port = String::new();
     output.read_line(&mut port).unwrap();

@@ -117,9 +117,14 @@ async fn check_knows_servers_without_starting_them() {
     let project = helper("mcpServers: [sli]").file("home/.config/entourage/config.toml", &table("mine", "refuses"));
     let said = project.say(&["check"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stdout.contains("error[C054]: agent `helper` names the MCP server `sli`, which is not declared"), "{said:?}");
+    assert!(
+        said.stdout.contains("error[C054]: agent `helper` names the MCP server `sli`, which is not declared"),
+        "{said:?}"
+    );
     assert!(said.stdout.contains("hint: add `[mcp.sli]`") || said.stdout.contains("did you mean"), "{said:?}");
-    let said = Project::new().file("entourage.toml", "[mcp.a]\nurl = \"http://x\"\ncommand = \"y\"\n").say(&["check", "--trust"]);
+    let said = Project::new()
+        .file("entourage.toml", "[mcp.a]\nurl = \"http://x\"\ncommand = \"y\"\n")
+        .say(&["check", "--trust"]);
     assert!(said.stdout.contains("error[C056]: `mcp.a` must have either `command` or `url`"), "{said:?}");
 }
 

@@ -6,7 +6,9 @@ use super::server::undeclared;
 use super::shelf::Shelf;
 use crate::draft::{AgentDraft, Claim, Declared, EntryDraft, EntryKind, FullEntry, PromptDraft};
 use crate::faults::{meant_or, quoted};
-use entourage_model::{ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry, server_of};
+use entourage_model::{
+    ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry, server_of,
+};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]

@@ -8,8 +8,8 @@ use crate::format::Format;
 use crate::solo::{Said, Server, Solo};
 use crate::tree::At;
 use entourage_model::{
-    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, means_tool, server_name, server_of, server_tool,
-    server_tools,
+    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, means_tool, server_name, server_of,
+    server_tool, server_tools,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,7 +153,9 @@ impl<'a> Reader<'a> {
                     let server = server_name(&server);
                     if self.known.contains_key(&server) {
                         self.named.insert(server.clone());
-                        self.grants.tools.push(tool.map_or_else(|| server_tools(&server), |tool| server_tool(&server, &tool)));
+                        self.grants
+                            .tools
+                            .push(tool.map_or_else(|| server_tools(&server), |tool| server_tool(&server, &tool)));
                     } else {
                         reports.extend(self.unknown(entry, &server));
                     }
@@ -186,9 +188,7 @@ impl<'a> Reader<'a> {
     fn deny(&mut self, said: &Said<Vec<At<String>>>) {
         for entry in &said.value {
             let denied = match vocabulary::grant(self.solo().format, &entry.value) {
-                Grant::Server { server: Some(server), tool: Some(tool) } => {
-                    server_tool(&server_name(&server), &tool)
-                }
+                Grant::Server { server: Some(server), tool: Some(tool) } => server_tool(&server_name(&server), &tool),
                 Grant::Server { server: Some(server), tool: None } => server_tools(&server_name(&server)),
                 Grant::Server { server: None, .. } | Grant::Everything => {
                     self.grants.tools.clear();

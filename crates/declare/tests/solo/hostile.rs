@@ -62,7 +62,8 @@ fn check(markdown: &[u8], settings: &str) {
             match entry {
                 ToolEntry::Tool(tool) => {
                     let server = server_of(tool.as_str());
-                    let is_served = agent.side_a.prompt.servers.iter().any(|entry| Some(entry.key.name.as_str()) == server);
+                    let is_served =
+                        agent.side_a.prompt.servers.iter().any(|entry| Some(entry.key.name.as_str()) == server);
                     assert!(is_served || Kit.names().contains(tool));
                 }
                 ToolEntry::Child(child) => assert!(team.agents.contains_key(&child.agent)),

@@ -92,16 +92,27 @@ fn a_declaration_may_bring_servers_of_its_own() {
     assert_eq!(declared.len(), 2);
     let git = declared.iter().find(|server| server.key.name.as_str() == "git").unwrap();
     let ServerAddress::Command { command, args, env } = &git.address else { panic!("{git:?}") };
-    assert_eq!((command.as_str(), args.as_slice(), env["TOKEN"].reveal()), ("git-mcp", &["--here".to_owned()][..], "${T}"));
+    assert_eq!(
+        (command.as_str(), args.as_slice(), env["TOKEN"].reveal()),
+        ("git-mcp", &["--here".to_owned()][..], "${T}")
+    );
 }
 
 #[test]
 fn a_server_that_is_not_declared_is_an_error_with_the_nearest_name() {
     let said = lines(&one("mcpServers: [fles]"));
-    assert_eq!(said, ["error[C054] .claude/agents/a.md:4:1 agent `a` names the MCP server `fles`, which is not declared | did you mean `files`?"]);
+    assert_eq!(
+        said,
+        [
+            "error[C054] .claude/agents/a.md:4:1 agent `a` names the MCP server `fles`, which is not declared | did you mean `files`?"
+        ]
+    );
     let said = lines(&one("tools: Read, mcp__github__*"));
     assert_eq!(said.len(), 1);
-    assert!(said[0].contains("agent `a` may use tool `mcp__github__*`, but there is no MCP server `github`"), "{said:?}");
+    assert!(
+        said[0].contains("agent `a` may use tool `mcp__github__*`, but there is no MCP server `github`"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -186,7 +186,7 @@ impl Connection {
     pub(super) async fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut running) = running {
-            _ = running.close_with_timeout(Duration::from_millis(500)).await;
+            _ = running.close_with_timeout(Duration::from_millis(200)).await;
         }
         if let Some(process) = &self.process {
             process.end().await;

@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 /// All that a server learns of our environment, beside what its declaration names.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];
 /// How long a server may take to end by itself once it has nothing more to read.
-const ENDING: Duration = Duration::from_millis(500);
+const ENDING: Duration = Duration::from_millis(300);
 const TAIL_BYTES_MAX: usize = 4 << 10;
 const TAIL_CHARS_SHOWN: usize = 500;
 
@@ -79,7 +79,12 @@ impl Drop for Process {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one door for servers: a group of its own, which ends with us")]
-fn spawn(command: &str, args: &[String], variables: Vec<(String, String)>, settings: &ServerSettings) -> io::Result<Child> {
+fn spawn(
+    command: &str,
+    args: &[String],
+    variables: Vec<(String, String)>,
+    settings: &ServerSettings,
+) -> io::Result<Child> {
     let mut order = Command::new(command);
     order.args(args).env_clear().envs(variables).current_dir(&settings.folder);
     // Whoever presses Ctrl-C means us, and we decide what becomes of it.

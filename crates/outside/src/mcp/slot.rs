@@ -161,7 +161,8 @@ impl Slot {
 
     /// The same, if this is still its connection and nobody uses it.
     async fn let_go(&self, connection: &Arc<Connection>) {
-        let is_current = |known: &Known| known.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection));
+        let is_current =
+            |known: &Known| known.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection));
         {
             let mut known = self.known();
             if !is_current(&known) || connection.is_in_use() {

@@ -54,7 +54,9 @@ fn tools(listed: Vec<rmcp::model::Tool>, servers: &Servers, slot: &Arc<Slot>) ->
         let mut name = server_tool(server, &theirs);
         if specs.contains_key(&name) {
             let other = server_tool_again(server, &theirs);
-            tracing::warn!("the MCP server `{server}` has two tools called `{name}`; the one it calls `{theirs:?}` is `{other}`");
+            tracing::warn!(
+                "the MCP server `{server}` has two tools called `{name}`; the one it calls `{theirs:?}` is `{other}`"
+            );
             name = other;
         }
         let Some(parameters) = parameters(&tool) else {
@@ -67,7 +69,8 @@ fn tools(listed: Vec<rmcp::model::Tool>, servers: &Servers, slot: &Arc<Slot>) ->
             parameters: Arc::new(parameters),
             class: class(&tool),
         });
-        let served = ServedTool { spec: Arc::clone(&spec), theirs, slot: Arc::downgrade(slot), servers: servers.clone() };
+        let served =
+            ServedTool { spec: Arc::clone(&spec), theirs, slot: Arc::downgrade(slot), servers: servers.clone() };
         toolbox.insert(Arc::new(served));
         specs.insert(name, spec);
     }
@@ -122,7 +125,9 @@ impl Tool for ServedTool {
     }
 
     async fn call(&self, call: Call) -> Output {
-        let Some(slot) = self.slot.upgrade() else { return Output::error("The MCP servers of this process have ended.") };
+        let Some(slot) = self.slot.upgrade() else {
+            return Output::error("The MCP servers of this process have ended.");
+        };
         let connection = match slot.connection(&self.servers).await {
             Ok(connection) => connection,
             Err(why) => return Output::error(format!("`{}` was not called: {why}", self.spec.name)),
@@ -136,7 +141,9 @@ impl Tool for ServedTool {
         pending.is_answered = answer.is_ok();
         match answer {
             Ok(Ok(CallToolResponse::Complete(result))) => content::output(result, &call).await,
-            Ok(Ok(_)) => Output::error(format!("The MCP server `{}` asks for something that nobody here can give.", slot.key)),
+            Ok(Ok(_)) => {
+                Output::error(format!("The MCP server `{}` asks for something that nobody here can give.", slot.key))
+            }
             Ok(Err(ServiceError::McpError(said))) => {
                 Output::error(format!("The MCP server `{}` refused `{}`: {}", slot.key, self.spec.name, said.message))
             }

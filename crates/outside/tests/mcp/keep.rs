@@ -36,8 +36,8 @@ async fn tools_are_read_again_when_the_server_says_so() {
 async fn a_call_that_nobody_waits_for_is_taken_back() {
     let stage = Stage::new("");
     stage.servers.ready(&key()).await.unwrap();
-    let name = Name::from("mcp__sly__hang");
-    let call = stage.servers.call(&key(), (&name, "{}"), stage.caller(), TIME_MAX);
+    let (name, key) = (Name::from("mcp__sly__hang"), key());
+    let call = stage.servers.call(&key, (&name, "{}"), stage.caller(), TIME_MAX);
     assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
     until(|| stage.log().contains(&"cancelled".to_owned())).await;
     assert_eq!(stage.done("mcp__sly__echo", r#"{"text": "hi"}"#).await, "heard hi");

@@ -38,7 +38,8 @@ async fn an_address_that_leads_nowhere_is_told() {
         args: Vec::new(),
         env: env.clone(),
     };
-    let url = |url: &str, headers: &BTreeMap<_, _>| ServerAddress::Url { url: url.to_owned(), headers: headers.clone() };
+    let url =
+        |url: &str, headers: &BTreeMap<_, _>| ServerAddress::Url { url: url.to_owned(), headers: headers.clone() };
     for (address, says) in [
         (command("no-such-program", &none), "cannot be started: `no-such-program`"),
         (command("sh", &nobody), "the environment has no variable `NOBODY`"),
@@ -47,7 +48,8 @@ async fn an_address_that_leads_nowhere_is_told() {
         (url("http://127.0.0.1:1/mcp", &none), "cannot be used"),
         (url("http://127.0.0.1:1/mcp", &nobody), "the environment has no variable `NOBODY`"),
     ] {
-        let stage = Stage::at(TempDir::new().unwrap(), address, |settings| settings.pause_first = Duration::from_secs(60));
+        let stage =
+            Stage::at(TempDir::new().unwrap(), address, |settings| settings.pause_first = Duration::from_secs(60));
         check(&stage, says).await;
     }
 }

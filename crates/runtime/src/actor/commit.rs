@@ -149,9 +149,7 @@ impl Actor {
                         Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
-                            None => {
-                                perform::tool(&self.inner, self.caller(&call.name), (call, key), repeatable)
-                            }
+                            None => perform::tool(&self.inner, self.caller(&call.name), (call, key), repeatable),
                         },
                     });
                 }
@@ -185,7 +183,9 @@ impl Actor {
 
     /// The servers of the acting side of which nobody knows whether they can be used.
     fn unequipped(&self) -> Vec<ServerEntry> {
-        let prompt = self.inner.world(&self.team, 0).prompt(&self.state);
+        // Whoever runs an agent elsewhere has its tools there.
+        let is_remote = self.team.agent(&self.state.agent).is_some_and(|agent| agent.remote.is_some());
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state).filter(|_| !is_remote);
         let servers = prompt.into_iter().flat_map(|prompt| &prompt.servers);
         servers.filter(|entry| !self.inner.servers.is_settled(entry)).cloned().collect()
     }

@@ -23,12 +23,7 @@ pub(crate) struct Caller {
 }
 
 /// Dropping the flight stops the tool.
-pub(crate) fn tool(
-    inner: &Arc<Inner>,
-    caller: Caller,
-    (call, key): (ToolCall, String),
-    repeatable: bool,
-) -> Flight {
+pub(crate) fn tool(inner: &Arc<Inner>, caller: Caller, (call, key): (ToolCall, String), repeatable: bool) -> Flight {
     let inner = Arc::clone(inner);
     async move {
         let attendant = Arc::new(ThreadAttendant::new(Arc::clone(&inner), caller.place, call.id.clone(), &key));

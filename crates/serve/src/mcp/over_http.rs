@@ -1,7 +1,8 @@
 //! `/mcp`. Every request stands for itself, so that a server can be restarted between any two.
 
-use super::running::{SESSION, key_of};
 use super::Mcp;
+use super::running::{SESSION, key_of};
+use crate::fault::Fault;
 use crate::service::Service;
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -50,7 +51,10 @@ pub(crate) fn over_http(service: &Service) -> Router<Service> {
 async fn look(State(mcp): State<Mcp>, request: Request, next: Next) -> Response {
     let bytes_max = mcp.service.runtime.limits().http_body_bytes;
     let (parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, bytes_max).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
+    let Ok(bytes) = to_bytes(body, bytes_max).await else {
+        let what = format!("the body has more than {bytes_max} bytes, or broke off");
+        return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", what).into_response();
+    };
     let glance = serde_json::from_slice::<Glance>(&bytes).ok();
     let is_greeting = glance.as_ref().is_some_and(|glance| glance.method == "initialize");
     if let Some(Glance { method, params: Some(Params { request_id: Some(id) }) }) = &glance

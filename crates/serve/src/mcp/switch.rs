@@ -5,8 +5,8 @@ use super::relay::Relay;
 use super::running::{self, Running};
 use super::{Mcp, McpFault, info, progress};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, GetTaskParams, GetTaskResult,
-    ListToolsResult, PaginatedRequestParams, ServerConfig, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, GetTaskParams,
+    GetTaskResult, ListToolsResult, PaginatedRequestParams, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, ServiceError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -155,14 +155,22 @@ impl ServerHandler for Switch {
         }
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.update_task(request, context).await,
             Answerer::There(_) => Err(elsewhere()),
         }
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.cancel_task(request, context).await,
             Answerer::There(_) => Err(elsewhere()),

@@ -5,7 +5,9 @@ use crate::service::Service;
 use entourage_model::{RunId, RunStatus};
 use entourage_runtime::{RunRow, RuntimeError};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, DetailedTask, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus};
+use rmcp::model::{
+    CallToolResult, ContentBlock, DetailedTask, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus,
+};
 use serde_json::{Value, json};
 
 /// How often a client is advised to look.

@@ -34,7 +34,7 @@ async fn stage() -> Stage {
     Stage::with(vec![helper(), Agent { expose_as_tool: true, ..pair("pair") }], brain, Limits::default()).await
 }
 
-fn transport(stage: &Stage, token: &str) -> impl rmcp::transport::Transport<RoleClient, Error: Send + Sync> + use<> {
+fn transport(stage: &Stage, token: &str) -> impl rmcp::transport::Transport<RoleClient> + use<> {
     let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{}/mcp", stage.address));
     StreamableHttpClientTransport::from_config(config.auth_header(token))
 }
@@ -73,7 +73,8 @@ async fn clients_share_a_root_with_those_of_their_user_and_nobody_else() {
         ().serve(transport(&stage, BOB)),
     );
     let (alice, again, bob) = (alice.unwrap(), again.unwrap(), bob.unwrap());
-    let (spawned, _) = call(&alice, "agent_spawn", json!({"agent_id": "helper", "task": "x", "timeout_seconds": 0})).await;
+    let (spawned, _) =
+        call(&alice, "agent_spawn", json!({"agent_id": "helper", "task": "x", "timeout_seconds": 0})).await;
     let task = json!({"task_id": task_id(&spawned), "timeout": 20_000});
     let (read, is_error) = call(&again, "task_output", task.clone()).await;
     assert!(!is_error && read.contains("heard x"), "{read}");
@@ -114,7 +115,8 @@ async fn taking_back_works_without_a_name_and_only_for_that_number() {
     let called = json!({
         "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "agent_spawn", "arguments": arguments},
     });
-    let cancelled = |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let cancelled =
+        |id: u64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     let taken_back = async {
         until_run(&stage, "running").await;
         assert_eq!(post(&stage, &cancelled(8)).await, 202);

@@ -57,7 +57,8 @@ impl ThreadDoor {
     }
 
     fn caller(&self, tool: &Name) -> Caller {
-        let state = &self.desk().state;
+        let desk = self.desk();
+        let state = &desk.state;
         let server = self.world().prompt(state).and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
         Caller { place: self.place, agent: self.team.agent(&state.agent).cloned(), server }
     }
