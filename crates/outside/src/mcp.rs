@@ -46,7 +46,7 @@ impl ServerSettings {
         Self {
             folder,
             lookup,
-            start_time_max: Duration::from_secs(15),
+            start_time_max: Duration::from_secs(10),
             idle_time_max: Duration::from_secs(300),
             pause_first: Duration::from_secs(1),
             pause_max: Duration::from_secs(60),

@@ -83,7 +83,7 @@ impl Mcp {
     fn admitted(&self, extensions: &Extensions) -> Service {
         let parts = extensions.get::<Parts>();
         match parts.and_then(|parts| parts.extensions.get::<Bearer>()) {
-            Some(bearer) => Service { user: bearer.user.clone(), ..self.service.clone() },
+            Some(bearer) => self.service.for_user(bearer.user.clone()),
             None => self.service.clone(),
         }
     }

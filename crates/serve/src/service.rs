@@ -39,7 +39,7 @@ impl FromRequestParts<Service> for Admitted {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
         let bearer = parts.extensions.get::<Bearer>().expect("whoever comes past the guard has a token");
-        Ok(Self(Service { user: bearer.user.clone(), ..service.clone() }))
+        Ok(Self(service.for_user(bearer.user.clone())))
     }
 }
 
@@ -54,6 +54,11 @@ impl Service {
             codes: Codes::default(),
             user: None,
         }
+    }
+
+    /// The same, as it is for this user.
+    pub(crate) fn for_user(&self, user: Option<Arc<str>>) -> Self {
+        Self { user, ..self.clone() }
     }
 
     /// Lets whoever has this code in as the owner, once and for a quarter of an hour. Without a token of the owner

@@ -33,6 +33,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
             None => self.line + new.len(),
         };
         if self.line > self.bytes_max {
+            // Whoever is told of a failure has been given nothing.
+            buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::other(format!("a message of more than {} bytes", self.bytes_max))));
         }
         Poll::Ready(Ok(()))

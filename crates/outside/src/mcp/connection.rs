@@ -1,7 +1,7 @@
 //! One conversation with a server.
 
 use super::bounded::Bounded;
-use super::process::{Process, Tail};
+use super::process::Process;
 use super::{ServerSettings, Shared};
 use crate::remote::expand;
 use entourage_model::ServerAddress;
@@ -82,8 +82,10 @@ impl Connection {
                 let (stdin, stdout) = process.pipes().ok_or_else(|| "has no pipes".to_owned())?;
                 let stdout = Bounded::new(stdout, settings.message_bytes_max);
                 let transport = AsyncRwTransport::new_client(stdout, stdin);
-                let running = introduce(listener.serve(transport), settings, Some(&process.tail)).await?;
-                Ok(Self::new(running, Some(process), changed))
+                match introduce(listener.serve(transport), settings).await {
+                    Ok(running) => Ok(Self::new(running, Some(process), changed)),
+                    Err(why) => Err(process.explain_start(&why).await),
+                }
             }
             ServerAddress::Url { url, headers } => {
                 let settings = &shared.settings;
@@ -106,7 +108,7 @@ impl Connection {
                     .custom_headers(named)
                     .max_sse_event_size(settings.message_bytes_max);
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                let running = introduce(listener.serve(transport), settings, None).await?;
+                let running = introduce(listener.serve(transport), settings).await?;
                 Ok(Self::new(running, None, changed))
             }
         }
@@ -178,8 +180,11 @@ impl Connection {
     }
 
     /// The reason, with what the server last wrote for people.
-    pub(super) fn explain(&self, why: &str) -> String {
-        self.process.as_ref().map_or_else(|| why.to_owned(), |process| process.tail.explain(why))
+    pub(super) async fn explain(&self, why: &str) -> String {
+        match &self.process {
+            Some(process) if self.is_closed() => process.explain(why).await,
+            Some(_) | None => why.to_owned(),
+        }
     }
 
     /// Ends the conversation in order, and then what is left of the process.
@@ -201,14 +206,12 @@ fn cannot_start(why: String) -> String {
 async fn introduce<E: Error>(
     served: impl Future<Output = Result<Running, E>>,
     settings: &ServerSettings,
-    tail: Option<&Tail>,
 ) -> Result<Running, String> {
-    let why = match tokio::time::timeout(settings.start_time_max, served).await {
-        Ok(Ok(running)) => return Ok(running),
-        Ok(Err(fault)) => format!("cannot be used: {}", innermost(&fault)),
-        Err(_) => format!("did not answer within {} seconds", settings.start_time_max.as_secs_f64()),
-    };
-    Err(tail.map_or_else(|| why.clone(), |tail| tail.explain(&why)))
+    match tokio::time::timeout(settings.start_time_max, served).await {
+        Ok(Ok(running)) => Ok(running),
+        Ok(Err(fault)) => Err(format!("cannot be used: {}", innermost(&fault))),
+        Err(_) => Err(format!("did not answer within {} seconds", settings.start_time_max.as_secs_f64())),
+    }
 }
 
 /// The outer errors say where it happened, with the URL.

@@ -8,11 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 /// All that a server learns of our environment, beside what its declaration names.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];
 /// How long a server may take to end by itself once it has nothing more to read.
 const ENDING: Duration = Duration::from_millis(300);
+/// How long the last words of a command are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 const TAIL_BYTES_MAX: usize = 4 << 10;
 const TAIL_CHARS_SHOWN: usize = 500;
 
@@ -22,12 +25,14 @@ pub(super) struct Process {
     child: tokio::sync::Mutex<Child>,
     pipes: Option<(ChildStdin, ChildStdout)>,
     group: Option<Pid>,
-    pub(super) tail: Tail,
+    tail: Tail,
+    /// Ends when nobody can write for people any more.
+    following: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The last of what a server wrote for people.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
+struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Process {
     pub(super) fn start(
@@ -42,15 +47,30 @@ impl Process {
         let pipes = child.stdin.take().zip(child.stdout.take());
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let tail = Tail::default();
-        if let Some(stderr) = child.stderr.take() {
-            // Ends when nobody can write there any more.
-            tokio::spawn(tail.clone().follow(stderr));
-        }
-        Ok(Self { child: tokio::sync::Mutex::new(child), pipes, group, tail })
+        let following = child.stderr.take().map(|stderr| tokio::spawn(tail.clone().follow(stderr)));
+        let following = tokio::sync::Mutex::new(following);
+        Ok(Self { child: tokio::sync::Mutex::new(child), pipes, group, tail, following })
     }
 
     pub(super) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
         self.pipes.take()
+    }
+
+    /// The reason, with what the command last wrote for people: one that has ended may still have something to say.
+    pub(super) async fn explain(&self, why: &str) -> String {
+        if let Some(following) = &mut *self.following.lock().await {
+            _ = tokio::time::timeout(LAST_WORDS, following).await;
+        }
+        self.tail.explain(why)
+    }
+
+    /// Why it could not be used: that it has ended says more than what that led to.
+    pub(super) async fn explain_start(&self, why: &str) -> String {
+        let ended = tokio::time::timeout(LAST_WORDS, async { self.child.lock().await.wait().await }).await;
+        match ended {
+            Ok(Ok(status)) => self.explain(&format!("ended before it answered ({status})")).await,
+            _ => self.tail.explain(why),
+        }
     }
 
     /// Its input is closed already: what does not end by that is killed, with everything that it started.
@@ -62,6 +82,9 @@ impl Process {
         }
         self.kill(Signal::KILL);
         _ = child.wait().await;
+        if let Some(following) = self.following.lock().await.take() {
+            following.abort();
+        }
     }
 
     /// A group that has gone is a no-op.
@@ -106,7 +129,7 @@ impl Tail {
     }
 
     /// The reason, with the end of what was written.
-    pub(super) fn explain(&self, why: &str) -> String {
+    fn explain(&self, why: &str) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
         let text = text.trim();

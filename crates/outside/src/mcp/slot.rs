@@ -123,7 +123,7 @@ impl Slot {
         let connection = Connection::open(&address, &servers.shared).await?;
         match tokio::time::timeout(time_max, tool::read(&connection, servers, self)).await {
             Ok(Ok(tools)) => Ok((connection, tools)),
-            Ok(Err(why)) => Err(connection.explain(&why)),
+            Ok(Err(why)) => Err(connection.explain(&why).await),
             Err(_) => Err(format!("did not tell its tools within {} seconds", time_max.as_secs())),
         }
     }
@@ -141,7 +141,8 @@ impl Slot {
         let Some(dead) = dead else { return };
         dead.close().await;
         if dead.age() < GOOD_LIFE {
-            self.fail(format!("the MCP server `{}` {}", self.key, dead.explain("ended by itself")), settings);
+            let why = dead.explain("ended by itself").await;
+            self.fail(format!("the MCP server `{}` {why}", self.key), settings);
         } else {
             self.known().failed = None;
         }

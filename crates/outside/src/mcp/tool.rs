@@ -148,7 +148,7 @@ impl Tool for ServedTool {
                 Output::error(format!("The MCP server `{}` refused `{}`: {}", slot.key, self.spec.name, said.message))
             }
             Ok(Err(fault)) => {
-                let why = connection.explain(&said(&fault));
+                let why = connection.explain(&said(&fault)).await;
                 Output::error(format!(
                     "The MCP server `{}` gave no answer to `{}`: {why}. Check what it did before you call it again.",
                     slot.key, self.spec.name
