@@ -52,7 +52,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["bench", ..] => bench::list(),
         ["fuzz-api"] => fuzz_api::run(&root, fuzz_api::Need::Must),
         ["gen"] => generate::run(&root),
-        ["setup"] => setup::run(),
+        ["setup"] => setup::run(&root),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

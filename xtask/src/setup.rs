@@ -1,4 +1,5 @@
-//! `cargo x setup`: the system packages that tests need, installed when we are root, named when we are not.
+//! `cargo x setup`: the system packages that tests need, installed when we are root, named when we are not; and the
+//! Python packages, in a folder of their own beneath `target`.
 
 use crate::{
     failure::Failure,
@@ -34,13 +35,38 @@ const NEEDS: &[Need] = &[
     Need {
         package: "python3-venv",
         probe: "python3 -m ensurepip --version",
-        why: "the client that fuzzes the API, from Python's registry",
+        why: "the client that fuzzes the API, and the official SDK of the Model Context Protocol, from Python's registry",
     },
 ];
 
+/// The folder of the Python packages, and those.
+const PYTHON: &str = "target/python";
+const PYTHON_PACKAGES: &str = "mcp==2.3.0";
+
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
 
-pub(crate) fn run() -> Result<(), Failure> {
+pub(crate) fn run(root: &Path) -> Result<(), Failure> {
+    install_packages()?;
+    install_python(root)
+}
+
+/// A folder with other packages than these is filled again.
+fn install_python(root: &Path) -> Result<(), Failure> {
+    let python = root.join(PYTHON).join("bin/python").display().to_string();
+    let probe = "import importlib.metadata as m; assert m.version('mcp') == '2.3.0'";
+    if succeeds(&[&python, "-c", probe]) {
+        return Ok(());
+    }
+    for (name, command) in [
+        ("a folder for Python", format!("python3 -m venv {PYTHON}")),
+        ("Python packages", format!("{python} -m pip install --quiet {PYTHON_PACKAGES}")),
+    ] {
+        Step::new(name, &command).run(root)?;
+    }
+    Ok(())
+}
+
+fn install_packages() -> Result<(), Failure> {
     let is_there = |need: &Need| succeeds(&["sh", "-c", need.probe]);
     let missing = missing(NEEDS, is_there);
     if missing.is_empty() {

@@ -44,7 +44,7 @@ struct Situation {
 
 pub(crate) fn run(root: &Path, extent: Extent) -> Result<(), Failure> {
     let begin = Instant::now();
-    setup::run()?;
+    setup::run(root)?;
     let has_doc_tests = House::read(root)?.sources.iter().any(|source| doc_tests::has_any(&source.text));
     let steps = steps(Situation { extent, runner: find_runner(), has_doc_tests });
     let mut server = None;

@@ -3,9 +3,9 @@
 use crate::invocation::Invocation;
 use crate::project::{self, Project};
 use crate::settings::{ProfileFolders, Settings, SettingsFile, place_of};
-use crate::{definition_folder, environment, memory};
+use crate::{definition_folder, environment, memory, servers};
 use entourage_declare::{Files, Loaded, Tools, Wishes};
-use entourage_model::{Agent, EffectClass, Name, Place, Report};
+use entourage_model::{Agent, EffectClass, Name, Place, Report, server_of};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
 use std::path::{Component, Path, PathBuf};
@@ -17,6 +17,7 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
         let file = files.iter().find(|file| agent.source.file.as_ref() == Some(&file.name));
         file.map_or(settings.trust, |file| file.trust)
     };
+    servers::distrust(&mut loaded, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
     loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
@@ -44,7 +45,10 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         home: home.as_ref().map(|home| home as &dyn Files),
         profile_folders: &folders,
         settings: &wishes,
-        tools: &KnownTools(Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None))),
+        tools: &KnownTools {
+            toolbox: Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None)),
+            servers: settings.servers.keys().map(|key| key.name.clone()).collect(),
+        },
         memory: &*memory::open(),
     });
     loaded.reports.splice(0..0, reports);
@@ -133,18 +137,28 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// The tools of this process, as declarations may name them.
-struct KnownTools(Toolbox);
+struct KnownTools {
+    toolbox: Toolbox,
+    /// The MCP servers of the settings.
+    servers: Vec<Name>,
+}
 
 impl Tools for KnownTools {
     fn canonical(&self, name: &str) -> Option<Name> {
-        self.0.canonical(name).cloned()
+        let is_served =
+            || server_of(name).is_some_and(|server| self.servers.iter().any(|known| known.as_str() == server));
+        self.toolbox.canonical(name).cloned().or_else(|| is_served().then(|| Name::from(name)))
     }
 
     fn names(&self) -> Vec<Name> {
-        self.0.specs().map(|spec| spec.name.clone()).collect()
+        self.toolbox.specs().map(|spec| spec.name.clone()).collect()
+    }
+
+    fn servers(&self) -> Vec<Name> {
+        self.servers.clone()
     }
 
     fn is_pure(&self, name: &Name) -> bool {
-        self.0.spec(name.as_str()).is_some_and(|spec| spec.class == EffectClass::Pure)
+        self.toolbox.spec(name.as_str()).is_some_and(|spec| spec.class == EffectClass::Pure)
     }
 }

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::live::{Live, Show};
+use crate::servers;
 use crate::storage::Storage;
 use crate::workbench::{self, Equipment, Workbench};
 use entourage_model::{Report, ThreadId};
@@ -33,6 +34,7 @@ impl<'a> Errand<'a> {
         let equipment = Equipment {
             models,
             tools: workbench::tools(invocation),
+            servers: servers::open(invocation)?,
             limits: settings.limits.clone(),
             variables: settings.variables.clone(),
             remotes: declarations::remotes(invocation),

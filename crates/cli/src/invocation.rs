@@ -31,7 +31,9 @@ impl Invocation {
             Some(_) => Project::of_bundle(options.data.as_deref())?,
             None => Project::open(options.project.as_deref(), options.data.as_deref())?,
         };
-        let trust = if options.trust || trusted::contains(&project.root) { Trust::User } else { Trust::Nobody };
+        // A bundle comes from elsewhere: that the folder it works in is trusted says nothing of it.
+        let is_trusted = options.trust || (packed.is_none() && trusted::contains(&project.root));
+        let trust = if is_trusted { Trust::User } else { Trust::Nobody };
         let (files, mut settings_reports) = project.settings_files(trust);
         let (settings, reports) = Settings::load(&files, &environment::variables(PREFIX), trust);
         settings_reports.extend(reports);

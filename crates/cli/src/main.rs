@@ -32,6 +32,7 @@ mod models;
 mod packing;
 mod remote_server;
 mod server_file;
+mod servers;
 mod signatures;
 mod source;
 mod storage;

@@ -2,15 +2,17 @@
 
 mod file;
 mod known;
+mod mcp;
 mod shell;
 mod variable;
 
 pub(crate) use file::place_of;
+pub(crate) use mcp::{sends_key, untrusted};
 pub(crate) use shell::ShellWish;
 pub(crate) use variable::PREFIX;
 
 use entourage_bundle::signature::Policy;
-use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, Variables};
+use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, ServerAddress, ServerKey, Variables};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -59,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) task_files: bool,
     pub(crate) profile_folders: Option<ProfileFolders>,
     pub(crate) shell: ShellWish,
+    /// MCP servers that may be used.
+    pub(crate) servers: BTreeMap<ServerKey, ServerAddress>,
     /// What becomes of bundles that none of the keys has signed.
     pub(crate) signature_policy: Policy,
     pub(crate) signature_keys: Option<SignatureKeys>,
@@ -106,6 +110,7 @@ impl Settings {
             reports.extend(faults);
             if *trust == Trust::Nobody {
                 reports.extend(distrust(&mut table, name));
+                reports.extend(mcp::distrust(&mut table, (name, text)));
             }
             if *trust == Trust::User && project == Trust::Nobody {
                 let users = table.remove("users");
@@ -116,6 +121,7 @@ impl Settings {
             if table.contains_key("model") {
                 model_place = Some(place_of(name, text, &["model"]));
             }
+            mcp::take_over(&mut merged, &table);
             merge(&mut merged, table);
         }
         for (name, text) in variables {
@@ -129,7 +135,9 @@ impl Settings {
                 Err(fault) => reports.push(fault),
             }
         }
-        let settings = Self { model_place, trust: project, withheld, ..Self::of(&merged) };
+        let (servers, faults) = mcp::servers(&merged, files);
+        reports.extend(faults);
+        let settings = Self { model_place, trust: project, withheld, servers, ..Self::of(&merged) };
         (Self { profile_folders: folders, signature_keys: keys, ..settings }, reports)
     }
 
@@ -149,6 +157,7 @@ impl Settings {
             task_files: in_table(table, "agentscope", "task_files").and_then(Value::as_bool).unwrap_or_default(),
             profile_folders: None,
             shell: part(table, "shell"),
+            servers: BTreeMap::new(),
             signature_policy: in_table(table, "signatures", "policy")
                 .and_then(Value::as_str)
                 .and_then(Policy::of_word)

@@ -8,6 +8,7 @@ use crate::project::Project;
 use crate::settings::Trust;
 use crate::storage::Storage;
 use entourage_model::{Limits, ModelRef, Report, Variables};
+use entourage_outside::mcp::Servers;
 use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
 use entourage_outside::remote::Remotes;
 use entourage_outside::sandbox::SandboxWish;
@@ -33,6 +34,7 @@ pub(crate) struct Workbench {
 pub(crate) struct Equipment {
     pub(crate) models: ModelSettings,
     pub(crate) tools: Toolbox,
+    pub(crate) servers: Servers,
     pub(crate) limits: Limits,
     pub(crate) variables: Variables,
     pub(crate) remotes: Remotes,
@@ -52,6 +54,7 @@ impl Workbench {
             store: Arc::clone(&storage.store),
             models: Models::new(equipment.models),
             tools: equipment.tools,
+            servers: equipment.servers,
             // The token and the keys in the data folder are nobody's business, be it a tool's.
             workspace: Arc::new(workspace.without(&project.data).reaching(equipment.reach)),
             limits: equipment.limits,

@@ -8,12 +8,15 @@ mod include;
 mod ledger;
 mod model;
 mod prompt;
+mod server;
 mod shelf;
 mod solo;
 mod tool;
 mod toolkit;
 
 pub(crate) use cast::cast;
+pub use server::DeclaredServer;
+pub(crate) use server::settled as settled_servers;
 pub(crate) use solo::{Solitary, Stage, check as check_solo, is_offered};
 pub(crate) use toolkit::Toolkit;
 

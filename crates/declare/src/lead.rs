@@ -1,11 +1,13 @@
 //! The built-in agent `lead`: whoever declares no agent to talk to talks to it.
 
-use crate::check::Toolkit;
+use crate::check::{Toolkit, settled_servers};
 use crate::faults::quoted;
 use crate::files::{self, Files};
 use crate::format::Format;
 use crate::tools::can_be_called;
-use entourage_model::{Agent, ChildEntry, Dialect, Kind, Name, Place, Prompt, Report, Source, Team, ToolEntry};
+use entourage_model::{
+    Agent, ChildEntry, Dialect, Kind, Name, Place, Prompt, Report, Source, Team, ToolEntry, server_tools,
+};
 use std::collections::BTreeSet;
 
 pub(crate) const NAME: &str = "lead";
@@ -29,7 +31,9 @@ pub(crate) fn lead(
     offered: Option<&BTreeSet<Name>>,
     reports: &mut Vec<Report>,
 ) -> Agent {
-    let own = kit.names().into_iter().map(ToolEntry::Tool);
+    let served: Vec<_> = kit.known.servers().iter().map(server_tools).collect();
+    let servers = settled_servers(served.iter());
+    let own = kit.names().into_iter().chain(served).map(ToolEntry::Tool);
     let is_exposed = |agent: &Agent| agent.expose_as_tool && agent.kind == Kind::DualAi;
     let is_child = |agent: &Agent| offered.is_some_and(|offered| is_exposed(agent) || offered.contains(&agent.name));
     let children = team.agents.values().filter(|agent| is_child(agent));
@@ -37,6 +41,7 @@ pub(crate) fn lead(
     let children: Vec<_> = children.map(|agent| ToolEntry::Child(ChildEntry::blocking(agent.name.clone()))).collect();
     let mut prompt = Prompt::new(Name::from(NAME), instructions(files, reports));
     prompt.tools = own.chain(children).collect();
+    prompt.servers = servers;
     let source = Source { format: Format::StandardAgents.name().to_owned(), file: None };
     Agent::one_sided(Name::from(NAME), DESCRIPTION, prompt, source)
 }

@@ -36,6 +36,7 @@ mod lead;
 
 mod exchange;
 
+pub use check::DeclaredServer;
 pub use exchange::{
     Imported, ImportedAgent, Loss, Written, declared_as, declared_in, delegate, export, import, import_beside,
     model_keys, page,

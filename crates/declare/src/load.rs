@@ -1,6 +1,6 @@
 //! A project's declarations in, its team and the reports about them out.
 
-use crate::check::{Solitary, Stage, Toolkit, cast, check, check_solo, is_offered};
+use crate::check::{DeclaredServer, Solitary, Stage, Toolkit, cast, check, check_solo, is_offered};
 use crate::draft::Declared;
 use crate::faults::{did_you_mean, quoted};
 use crate::solo::Solo;
@@ -22,6 +22,8 @@ pub struct Loaded {
     /// Header values that settings files write out, by agent and header. They are to be in no other file, so that the
     /// agents themselves, which are stored, do not hold them.
     pub headers: BTreeMap<Name, BTreeMap<String, Secret>>,
+    /// The MCP servers that declarations bring. They are not stored either.
+    pub servers: Vec<DeclaredServer>,
     /// By file, then line.
     pub reports: Vec<Report>,
 }
@@ -99,7 +101,7 @@ pub fn load(project: &Project<'_>) -> Loaded {
     // A broken module is found by everybody who imports it.
     reports.dedup();
     let primary = stax_primary.unwrap_or_else(|| Name::from(lead::NAME));
-    Loaded { team, primary, headers: joined.headers, reports }
+    Loaded { team, primary, headers: joined.headers, servers: joined.servers, reports }
 }
 
 /// The declarations with one side, in the order in which they count. Markdown files that stax names are its own.
@@ -126,6 +128,7 @@ struct Joined {
     /// Those that `lead` may start.
     offered: BTreeSet<Name>,
     headers: BTreeMap<Name, BTreeMap<String, Secret>>,
+    servers: Vec<DeclaredServer>,
 }
 
 /// Brings the agents with one side into the team.
@@ -153,7 +156,8 @@ fn join(
     let mut joined = Joined::default();
     let mut agents = Vec::new();
     for (name, role) in &cast {
-        let Solitary { agent, headers } = check_solo(name, role, &stage, reports);
+        let Solitary { agent, headers, servers } = check_solo(name, role, &stage, reports);
+        joined.servers.extend(servers);
         joined.offered.extend(Some(name.clone()).filter(|_| is_offered(role.solo)));
         joined.headers.extend((!headers.is_empty()).then(|| (name.clone(), headers)));
         agents.push((name.clone(), Arc::new(agent)));

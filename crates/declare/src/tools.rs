@@ -11,6 +11,12 @@ pub trait Tools {
     /// The own names of all tools, sorted and without aliases.
     fn names(&self) -> Vec<Name>;
 
+    /// The MCP servers of the settings, as they stand in the names of their tools; sorted. What tools they have is not
+    /// known before they are started.
+    fn servers(&self) -> Vec<Name> {
+        Vec::new()
+    }
+
     /// Whether the tool of this very name changes nothing. Unless somebody knows better, a tool may change something.
     fn is_pure(&self, _name: &Name) -> bool {
         false

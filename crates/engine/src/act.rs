@@ -85,8 +85,8 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
 pub fn may_call(world: &World<'_>, state: &ThreadState, tool: &Name) -> Result<(), String> {
     let is_own = world.team.tools.contains_key(tool);
     let is_listed = || {
-        let mut listed = world.prompt(state).into_iter().flat_map(|prompt| toolkit(state, prompt));
-        world.tools.contains_key(tool) && listed.any(|name| name == tool)
+        let mut listed = world.prompt(state).into_iter().flat_map(|prompt| toolkit(world, state, prompt));
+        listed.any(|spec| spec.name == *tool)
     };
     if is_own || is_listed() { Ok(()) } else { Err(format!("there is no tool `{tool}` that could be called here")) }
 }

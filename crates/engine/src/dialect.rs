@@ -79,6 +79,8 @@ pub(crate) struct Dowry {
     pub(crate) tools: Option<Vec<Name>>,
     /// For an agent that names no model.
     pub(crate) models: Vec<ModelRef>,
+    /// Tools of servers that its caller may not call either.
+    pub(crate) denied: Vec<Name>,
 }
 
 /// A message to a child that there is already.
@@ -241,6 +243,22 @@ pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, i
             Dialect::AgentScope => agentscope::definition_folders(world, &calls),
         })
         .collect()
+}
+
+/// The agents that these calls would start.
+pub fn summoned(world: &World<'_>, state: &ThreadState, calls: &[ToolCall]) -> Vec<Name> {
+    let Some(prompt) = world.prompt(state) else { return Vec::new() };
+    let agent = |call: &ToolCall| match interpret(world, state, prompt, call)?.ok()? {
+        Wish::Spawn(order) => Some(order.entry.agent.clone()),
+        Wish::Send(_)
+        | Wish::HandOff(_)
+        | Wish::Await { .. }
+        | Wish::Cancel { .. }
+        | Wish::Answer(_)
+        | Wish::Look(_)
+        | Wish::Dex(_) => None,
+    };
+    calls.iter().filter_map(agent).collect()
 }
 
 /// The agents that the thread may start by their ids, and what each is good at.

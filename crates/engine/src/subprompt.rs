@@ -4,11 +4,9 @@ use crate::attachment;
 use crate::context;
 use crate::dialect::schema;
 use crate::dialect::standard::{attach, is_enabled, mapped_parameters, pretty};
-use crate::offer::World;
+use crate::offer::{self, World};
 use crate::state::ThreadState;
-use entourage_model::{
-    EffectClass, Line, Message, ModelRequest, Name, Prompt, PromptEntry, Role, ToolCall, ToolEntry, ToolSpec,
-};
+use entourage_model::{EffectClass, Line, Message, ModelRequest, Name, Prompt, PromptEntry, Role, ToolCall, ToolSpec};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -42,11 +40,7 @@ pub(crate) fn class(world: &World<'_>, prompt: &Name) -> Option<EffectClass> {
 
 /// Only tools: what starts or changes agents belongs to the thread's own sides.
 fn tools(world: &World<'_>, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
-    let tool = |entry: &ToolEntry| match entry {
-        ToolEntry::Tool(name) => world.tool(name).cloned(),
-        ToolEntry::Prompt(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
-    };
-    prompt.tools.iter().filter_map(tool).collect()
+    offer::listed(prompt).flat_map(|name| world.expand(prompt, name)).collect()
 }
 
 /// What the prompt's model is asked when it is called so; otherwise what is wrong with the call.

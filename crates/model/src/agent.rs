@@ -1,6 +1,6 @@
 //! The canonical agent: what every declaration format is lowered to.
 
-use crate::{Digest, Name, Program, ToolSpec, VariableValue};
+use crate::{Digest, Name, Program, ServerEntry, ToolSpec, VariableValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -379,8 +379,18 @@ pub struct Prompt {
     pub variables: Vec<Variable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Name>,
+    /// A tool of an MCP server is named as models know it, or together with all others of its server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolEntry>,
+    /// The MCP servers that some of its tools are of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerEntry>,
+    /// Tools of servers that it may not call, although they are listed together with others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied_tools: Vec<Name>,
+    /// Of the tools of servers it may call only those that change nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
     /// What some of its tools are given whenever it calls them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_configs: BTreeMap<Name, ToolConfig>,
@@ -468,6 +478,9 @@ impl Prompt {
             variables: Vec::new(),
             hooks: Vec::new(),
             tools: Vec::new(),
+            servers: Vec::new(),
+            denied_tools: Vec::new(),
+            read_only: false,
             tool_configs: BTreeMap::new(),
             provider_options: Map::new(),
         }

@@ -344,6 +344,9 @@ pub struct VariablesRequest {
     pub tools: Option<Vec<Name>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelRef>,
+    /// Tools that nobody may call for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Name>,
     /// Every scoped variable that the child and what it can start must have, and those of them that hold nothing.
     pub required: Vec<String>,
     pub missing: Vec<String>,

@@ -20,6 +20,7 @@ mod request;
 mod root;
 mod run;
 mod secret;
+mod server;
 mod task;
 mod thread;
 mod time;
@@ -48,6 +49,10 @@ pub use report::{Code, Place, Report, Severity};
 pub use request::{Line, ModelAnswer, ModelRequest, RemoteTask};
 pub use run::{Ending, Outcome, RunStatus, Usage};
 pub use secret::Secret;
+pub use server::{
+    Served, ServerAddress, ServerEntry, ServerKey, Unserved, means_tool, server_name, server_of, server_tool,
+    server_tool_again, server_tools,
+};
 pub use task::{Assignment, Progress, TaskItem};
 pub use thread::{RegistryEntry, ThreadStatus};
 pub use time::Timestamp;

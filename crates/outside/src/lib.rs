@@ -3,6 +3,7 @@
 //!
 //! Nothing here decides anything: it does what it is told and says how that went.
 
+pub mod mcp;
 pub mod model;
 pub mod private_file;
 pub mod registry;

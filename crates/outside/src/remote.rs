@@ -19,6 +19,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wire::{Answered, Refused, State};
 
+pub(crate) use wire::expand;
+
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
 /// The same for one that has not taken the task yet: whoever waits for it wants to know soon.

@@ -3,17 +3,20 @@
 mod commit;
 mod hear;
 
-use crate::perform::Flight;
+use crate::perform::{self, Flight};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{
-    Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files, step,
+    CallState, Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files,
+    server, step, summoned,
 };
-use entourage_model::{FileRow, Team, ThreadId, ThreadStatus, Timestamp};
+use entourage_model::{
+    Agent, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus, Timestamp,
+};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -159,6 +162,10 @@ async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, fir
         Ok(actor) => actor,
         Err(error) => return Gone::Failed(error),
     };
+    let servers = actor.called_servers();
+    // What becomes of calls that were under way depends on what their servers say of the tools. One that cannot be
+    // reached says nothing, and then the call is not made again.
+    futures::future::join_all(servers.iter().map(|server| inner.servers.ready(server))).await;
     let gone = match actor.run(first).await {
         Ok(never) => match never {},
         Err(gone) => gone,
@@ -221,9 +228,26 @@ impl Actor {
         Ok(actor)
     }
 
+    /// The servers whose tools were called when the thread was last held.
+    fn called_servers(&self) -> BTreeSet<ServerKey> {
+        let world = self.inner.world(&self.team, self.tree_left);
+        let (Some(session), Some(prompt)) = (&self.state.session, world.prompt(&self.state)) else {
+            return BTreeSet::new();
+        };
+        let open = session.calls.iter().filter(|call| !matches!(call.state, CallState::Ended(_)));
+        open.filter_map(|call| Some(server(prompt, &call.call.name)?.key.clone())).collect()
+    }
+
     async fn run(&mut self, first: Input) -> Result<std::convert::Infallible, Gone> {
         let mut input = first;
         loop {
+            input = match self.detour(input) {
+                Some(input) => input,
+                None => {
+                    input = self.next_input().await?;
+                    continue;
+                }
+            };
             let again = self.may_spawn(&input);
             if let (Some((held, _)), true) = (&mut self.held, again.is_some()) {
                 // Should the tree be full, the thread goes back to what is durable and decides this input again.
@@ -243,6 +267,36 @@ impl Actor {
             }
             input = self.next_input().await?;
         }
+    }
+
+    /// An answer that asks for agents which need servers comes back once those were tried. Whatever takes the question
+    /// back meanwhile finds it still in flight.
+    fn detour(&mut self, input: Input) -> Option<Input> {
+        let Input::Answered(Ok(answer)) = &input else { return Some(input) };
+        let servers = self.untried(answer);
+        if servers.is_empty() {
+            return Some(input);
+        }
+        self.flights.push(perform::prepare(&self.inner, servers, input));
+        None
+    }
+
+    /// The servers that agents need which the answer asks for, as far as nobody has tried them.
+    fn untried(&self, answer: &ModelAnswer) -> Vec<ServerEntry> {
+        let needs = |agent: &Agent| {
+            let sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
+            sides.flat_map(|side| side.prompt.servers.clone()).filter(|entry| entry.required).collect::<Vec<_>>()
+        };
+        if answer.calls.is_empty() || !self.team.agents.values().any(|agent| !needs(agent).is_empty()) {
+            return Vec::new();
+        }
+        let world = self.inner.world(&self.team, self.tree_left);
+        let agents = summoned(&world, &self.state, &answer.calls);
+        let servers = agents.iter().filter_map(|name| self.team.agent(name)).flat_map(|agent| needs(agent));
+        let is_open = |entry: &ServerEntry| {
+            !self.inner.servers.is_settled(entry) && self.inner.servers.fault(&entry.key).is_none()
+        };
+        servers.filter(is_open).collect()
     }
 
     /// A copy of an answer that could ask for more children than the tree has room for.

@@ -1,8 +1,11 @@
 //! Driving a thread from outside: somebody makes the calls that a model would make, and is given their results.
 
+use crate::hub::Watcher;
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_engine::{ThreadState, offered, startable};
-use entourage_model::{Digest, Event, Ids, Item, Message, Name, Started, Team, ThreadId, ToolCall, ToolSpec};
+use entourage_model::{
+    CallId, Digest, Event, Ids, Item, Message, Name, RunId, Started, Team, ThreadId, ToolCall, ToolSpec,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +20,16 @@ pub struct Offer {
     pub tools: Vec<Arc<ToolSpec>>,
     /// The agents that can be started by their ids, and what each is good at.
     pub agents: Vec<(String, String)>,
+}
+
+/// A call that somebody outside made in the place of a model.
+#[derive(Debug)]
+pub struct Driven {
+    thread: ThreadId,
+    id: CallId,
+    /// How much of the journal was looked at for its result.
+    after: u64,
+    watcher: Watcher,
 }
 
 impl Runtime {
@@ -42,6 +55,12 @@ impl Runtime {
     /// Makes a call on a thread whose agent is driven, and waits for its result. Whoever stops waiting takes nothing back:
     /// the call is durable, and what it began goes on.
     pub async fn call(&self, thread: ThreadId, tool: Name, arguments: String) -> Result<Arc<Message>, RuntimeError> {
+        let mut call = self.begin_call(thread, tool, arguments).await?;
+        self.finish_call(&mut call).await
+    }
+
+    /// Makes such a call, and leaves waiting to the caller. When this returns, the call is durable.
+    pub async fn begin_call(&self, thread: ThreadId, tool: Name, arguments: String) -> Result<Driven, RuntimeError> {
         let (found, max) = (arguments.len(), self.inner.limits.message_bytes);
         if found > max {
             return Err(RuntimeError::MessageTooLarge { found, max });
@@ -49,32 +68,38 @@ impl Runtime {
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
         let id = Ids::new(self.inner.store.now(), fastrand::u64(..)).message();
         let call = ToolCall { id: format!("call_{id}").into(), name: tool, arguments };
-        let mut watcher = self.watch(row.root);
-        self.queue(thread, Item::Call { call: call.clone() }, None).await?;
-        let mut after = row.seq;
+        let driven = Driven { watcher: self.watch(row.root), thread, id: call.id.clone(), after: row.seq };
+        self.queue(thread, Item::Call { call }, None).await?;
+        Ok(driven)
+    }
+
+    /// Waits for the result. It can be dropped and called again.
+    pub async fn finish_call(&self, call: &mut Driven) -> Result<Arc<Message>, RuntimeError> {
         loop {
-            if let Some(result) = self.result_of(thread, &call, &mut after).await? {
+            if let Some(result) = self.result_of(call).await? {
                 return Ok(result);
             }
             tokio::select! {
-                () = watcher.committed(thread) => {}
+                () = call.watcher.committed(call.thread) => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
                 () = self.stopping() => return Err(RuntimeError::Broken("the server is about to end".to_owned())),
             }
         }
     }
 
-    /// The call's result, if it lies behind `after`, which moves to what was read.
-    async fn result_of(
-        &self,
-        thread: ThreadId,
-        call: &ToolCall,
-        after: &mut u64,
-    ) -> Result<Option<Arc<Message>>, RuntimeError> {
+    /// The run that the call waits for. Nothing if it waits for none, or has not been decided upon.
+    pub async fn run_of_call(&self, call: &Driven) -> Result<Option<RunId>, RuntimeError> {
+        let Some(state) = self.state(call.thread).await? else { return Ok(None) };
+        let mut runs = state.children.values().flat_map(|child| &child.runs);
+        Ok(runs.find(|(_, wait)| wait.call() == Some(&call.id)).map(|(run, _)| run.clone()))
+    }
+
+    /// The call's result, if it lies behind what was read so far.
+    async fn result_of(&self, call: &mut Driven) -> Result<Option<Arc<Message>>, RuntimeError> {
         loop {
-            let page = self.journal(thread, *after, PAGE).await?;
+            let page = self.journal(call.thread, call.after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(None) };
-            *after = last.seq;
+            call.after = last.seq;
             for stored in &page {
                 match &stored.event {
                     Event::CallEnded { message, .. } if message.tool_call_id.as_ref() == Some(&call.id) => {

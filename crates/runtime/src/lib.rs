@@ -23,7 +23,8 @@ mod vault;
 mod wait;
 
 pub use artifact::name_artifacts;
-pub use drive::Offer;
+pub use drive::{Driven, Offer};
+pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
 pub use request::Given;

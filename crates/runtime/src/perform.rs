@@ -5,13 +5,15 @@ mod look;
 mod model;
 mod prompt;
 mod script;
+mod server;
 mod tool;
 
 pub(crate) use look::look;
 pub(crate) use model::model;
 pub(crate) use prompt::{Interview, prompt};
 pub(crate) use script::{Ground, Scene, advised, echo, is_advised, script};
-pub(crate) use tool::tool;
+pub(crate) use server::{equip, prepare};
+pub(crate) use tool::{Caller, tool};
 
 use entourage_engine::Input;
 use entourage_model::ThreadId;

@@ -2,7 +2,7 @@
 
 use crate::dex;
 use crate::runtime::{Runtime, RuntimeError};
-use entourage_model::{Digest, RunId, Team, ThreadId};
+use entourage_model::{Digest, Ids, RunId, Team, ThreadId};
 use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 use std::sync::Arc;
 
@@ -10,6 +10,11 @@ use std::sync::Arc;
 const PAGE: usize = 200;
 
 impl Runtime {
+    /// A name that nobody else has.
+    pub fn fresh_id(&self) -> String {
+        Ids::new(self.inner.store.now(), fastrand::u64(..)).message().to_string()
+    }
+
     pub async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, RuntimeError> {
         Ok(self.inner.store.thread(id).await?)
     }

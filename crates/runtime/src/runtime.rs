@@ -12,6 +12,7 @@ use crate::team::Teams;
 use crate::vault::SealedVault;
 use entourage_engine::{ThreadState, World, apply};
 use entourage_model::{FileRow, Limits, Name, Team, ThreadId, ToolSpec, Variables};
+use entourage_outside::mcp::Servers;
 use entourage_outside::model::Models;
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{Scripts, Toolbox};
@@ -75,6 +76,8 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     pub models: Models,
     pub tools: Toolbox,
+    /// MCP servers, whose tools agents may call. The runtime ends them when it ends.
+    pub servers: Servers,
     /// The project's folder.
     pub workspace: Arc<Workspace>,
     pub limits: Limits,
@@ -105,6 +108,7 @@ pub(crate) struct Inner {
     pub(crate) models: Models,
     pub(crate) tools: Toolbox,
     pub(crate) specs: BTreeMap<Name, Arc<ToolSpec>>,
+    pub(crate) servers: Servers,
     pub(crate) scripts: Scripts,
     pub(crate) workspaces: Workspaces,
     pub(crate) limits: Limits,
@@ -146,6 +150,7 @@ impl Runtime {
             models: parts.models,
             tools: parts.tools,
             specs,
+            servers: parts.servers,
             scripts: Scripts::default(),
             workspaces: Workspaces::new(parts.workspace),
             limits: parts.limits,
@@ -217,6 +222,7 @@ impl Runtime {
         if tokio::time::timeout(GRACE + Duration::from_secs(1), self.inner.tasks.wait()).await.is_err() {
             tracing::warn!("some threads did not let go in time; they are taken up again at the next start");
         }
+        self.inner.servers.close().await;
         self.inner.ended.cancel();
         // Whoever works on the same store takes up at once what this node leaves.
         match tokio::time::timeout(FAREWELL, self.inner.store.retire(self.inner.node.id())).await {
@@ -242,6 +248,7 @@ impl Inner {
         World {
             team,
             tools: &self.specs,
+            served: &self.servers,
             variables: &self.variables,
             vault: &self.vault,
             limits: &self.limits,

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 /// Routes that need no token; the host is checked for them as well.
 const OPEN: [&str; 3] = ["/healthz", "/session", "/"];
 /// What a user's token opens. Everything else is the owner's, also a route that is added one day.
-const USERS: [&str; 5] = ["threads", "runs", "tasks", "agents", "openapi.json"];
+const USERS: [&str; 6] = ["threads", "runs", "tasks", "agents", "openapi.json", "mcp"];
 
 /// How a request came in.
 #[derive(Clone, Copy, Debug)]

@@ -3,27 +3,41 @@
 //! A client's call is a call on a thread that the clients of one data folder share, so it goes through the same decisions
 //! as a model's. Connections hold nothing: whoever comes back asks for results by the ids that it was given.
 
+mod document;
+mod over_http;
 mod progress;
 mod relay;
 mod root;
+mod running;
 mod switch;
+mod task;
 mod tool;
 
+pub(crate) use document::describe;
+pub(crate) use over_http::over_http;
 pub use relay::Relay;
 pub use switch::{Answerer, Search, Switch};
 
 use crate::service::Service;
-use entourage_model::ToolStatus;
-use entourage_runtime::RuntimeError;
+use crate::token::Bearer;
+use axum::http::request::Parts;
+use entourage_model::{Message, ToolStatus};
+use entourage_runtime::{Driven, RuntimeError};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
+    ContentBlock, CreateTaskResult, Extensions, GetTaskParams, GetTaskResult, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use std::sync::Arc;
+use running::Running;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How soon a client that knows tasks is given one in place of the result.
+const TASK_AFTER: Duration = Duration::from_secs(1);
+/// How often it is looked for the run of a call that was taken back before anybody had decided about it.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 const INSTRUCTIONS: &str = "\
 Durable subagents: agent_spawn starts one and gives it a task, agent_send writes to it again. With timeout_seconds 0, or \
@@ -36,28 +50,95 @@ restart the same ids are still good. A subagent sees nothing of your conversatio
 #[error("{0}")]
 pub struct McpFault(pub(crate) String);
 
-/// Our side of the conversation with one client.
+/// Our side of the conversation with clients. Clones share what is under way.
 #[derive(Clone, Debug)]
 pub struct Mcp {
     service: Service,
+    running: Running,
+}
+
+/// How somebody wants a call to be made.
+struct Wish {
+    tool: String,
+    arguments: JsonObject,
+    /// Becomes so when the client takes the call back.
+    cancelled: CancellationToken,
+    /// The client would rather have a task than wait.
+    takes_task: bool,
+}
+
+impl Wish {
+    /// Whether the call starts work of its own, which ends with it if it is taken back.
+    fn starts_work(&self) -> bool {
+        !tool::READING.contains(&self.tool.as_str()) && self.tool != tool::CANCEL
+    }
 }
 
 impl Mcp {
     pub fn new(service: Service) -> Self {
-        Self { service }
+        Self { service, running: Running::default() }
     }
 
-    async fn called(&self, tool: &str, arguments: JsonObject) -> Result<CallToolResult, RuntimeError> {
-        let thread = match root::home(&self.service, &arguments).await? {
-            Some(thread) => thread,
-            None => root::current(&self.service).await?,
-        };
-        let arguments = serde_json::Value::Object(arguments).to_string();
-        let result = self.service.runtime.call(thread, tool.into(), arguments).await?;
-        let content = vec![ContentBlock::text(result.content.clone())];
-        let is_error = result.tool_status == Some(ToolStatus::Error);
-        Ok(if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) })
+    /// The service as it is for whoever sent the request: over HTTP a token says who that is.
+    fn admitted(&self, extensions: &Extensions) -> Service {
+        let parts = extensions.get::<Parts>();
+        match parts.and_then(|parts| parts.extensions.get::<Bearer>()) {
+            Some(bearer) => self.service.for_user(bearer.user.clone()),
+            None => self.service.clone(),
+        }
     }
+
+    async fn called(service: &Service, wish: Wish) -> Result<CallToolResponse, RuntimeError> {
+        let thread = match root::home(service, &wish.arguments).await? {
+            Some(thread) => thread,
+            None => root::current(service).await?,
+        };
+        let arguments = serde_json::Value::Object(wish.arguments.clone()).to_string();
+        let mut call = service.runtime.begin_call(thread, wish.tool.as_str().into(), arguments).await?;
+        let patience = tokio::time::sleep(TASK_AFTER);
+        tokio::pin!(patience);
+        let mut is_asked = wish.takes_task;
+        loop {
+            tokio::select! {
+                biased;
+                result = service.runtime.finish_call(&mut call) => return result.map(|message| told(&message).into()),
+                () = wish.cancelled.cancelled() => break,
+                () = &mut patience, if is_asked => {
+                    is_asked = false;
+                    if let Some(run) = service.runtime.run_of_call(&call).await? {
+                        let row = service.runtime.run(&run).await?;
+                        let row = row.ok_or_else(|| RuntimeError::NoRun(run.to_string()))?;
+                        return Ok(CallToolResponse::Task(CreateTaskResult::new(task::shown(&row))));
+                    }
+                }
+            }
+        }
+        let result = Self::take_back(service, &wish, &mut call).await?;
+        Ok(result.into())
+    }
+
+    /// The client does not want the result any more: what the call has begun is to end.
+    async fn take_back(service: &Service, wish: &Wish, call: &mut Driven) -> Result<CallToolResult, RuntimeError> {
+        let mut is_open = wish.starts_work();
+        loop {
+            if is_open && let Some(run) = service.runtime.run_of_call(call).await? {
+                is_open = false;
+                service.runtime.cancel(&run).await?;
+            }
+            match tokio::time::timeout(LOOK_AGAIN, service.runtime.finish_call(call)).await {
+                Ok(result) => return result.map(|message| told(&message)),
+                Err(_) if is_open => {}
+                // What is only read goes on without anybody.
+                Err(_) => return Ok(CallToolResult::error(vec![ContentBlock::text("The call was taken back.")])),
+            }
+        }
+    }
+}
+
+fn told(message: &Message) -> CallToolResult {
+    let content = vec![ContentBlock::text(message.content.clone())];
+    let is_error = message.tool_status == Some(ToolStatus::Error);
+    if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }
 
 impl ServerHandler for Mcp {
@@ -78,35 +159,61 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = request.name.as_ref();
-        if !tool::listed(&self.service).await.iter().any(|tool| tool.name == name) {
-            return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None));
+        let tool = request.name.to_string();
+        if !tool::listed(&self.service).await.iter().any(|listed| listed.name == tool) {
+            return Err(ErrorData::invalid_params(format!("there is no tool `{tool}`"), None));
         }
-        let called = self.called(name, request.arguments.unwrap_or_default());
+        let service = self.admitted(&context.extensions);
+        let running = self.running.enter(running::key(&context.extensions, &context.id));
+        let arguments = request.arguments.unwrap_or_default();
+        let knows_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
+        // Whoever says how long it waits wants to wait.
+        let takes_task = knows_tasks && !arguments.contains_key("timeout_seconds");
+        let wish = Wish { tool: tool.clone(), arguments, cancelled: running.cancelled(), takes_task };
+        let takes_task = takes_task && wish.starts_work();
+        let called = Self::called(&service, Wish { takes_task, ..wish });
         // What a client can do something about is a result, so that its model reads it.
-        let result = progress::accompany(&context, called).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, tool = name, "a call over MCP failed");
-            CallToolResult::error(vec![ContentBlock::text(format!("Error: {error}"))])
-        });
-        Ok(result.into())
+        Ok(progress::accompany(&context, called).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, tool, "a call over MCP failed");
+            CallToolResult::error(vec![ContentBlock::text(format!("Error: {error}"))]).into()
+        }))
     }
-}
 
-/// `/mcp`. Every request stands for itself, so that a server can be restarted between any two.
-pub(crate) fn over_http(service: &Service) -> StreamableHttpService<Mcp, NeverSessionManager> {
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .with_max_request_body_bytes(service.runtime.limits().http_body_bytes)
-        // Whose requests are answered at all was decided before.
-        .disable_allowed_hosts();
-    let service = service.clone();
-    StreamableHttpService::new(move || Ok(Mcp::new(service.clone())), Arc::default(), config)
+    async fn on_cancelled(&self, params: CancelledNotificationParam, context: NotificationContext<RoleServer>) {
+        if let Some(id) = &params.request_id {
+            self.running.cancel(&running::key(&context.extensions, id));
+        }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        task::get(&self.admitted(&context.extensions), &request.task_id).await
+    }
+
+    /// Our tasks ask for nothing.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        task::find(&self.admitted(&context.extensions), &request.task_id).await.map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        task::cancel(&self.admitted(&context.extensions), &request.task_id).await
+    }
 }
 
 /// Who we are, whichever way a client comes.
 fn info() -> ServerConfig {
-    let capabilities = ServerCapabilities::builder().enable_tools().build();
+    let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
     ServerConfig::new(capabilities)
         .with_server_info(Implementation::new("entourage", env!("CARGO_PKG_VERSION")))
         .with_instructions(INSTRUCTIONS)

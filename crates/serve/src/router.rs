@@ -14,10 +14,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) fn router(service: Service) -> Router {
-    let (api, document) = api().split_for_parts();
+    let (api, mut document) = api().split_for_parts();
+    document.merge(mcp::describe());
     let document = openapi::finish(document);
     let api = api
-        .route_service("/mcp", mcp::over_http(&service))
+        .merge(mcp::over_http(&service))
         .route("/openapi.json", get(move || openapi::serve(document.clone())))
         .route("/threads/{id}/files/", any(files::nameless))
         .fallback(async || Fault::not_found("route"))

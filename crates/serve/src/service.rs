@@ -40,7 +40,8 @@ impl FromRequestParts<Service> for Admitted {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
         let bearer = parts.extensions.get::<Bearer>().expect("whoever comes past the guard has a token");
-        Ok(Self(Service { user: bearer.user.clone(), may_write: bearer.may_write, ..service.clone() }))
+        let service = service.for_user(bearer.user.clone());
+        Ok(Self(Service { may_write: bearer.may_write, ..service }))
     }
 }
 
@@ -63,6 +64,11 @@ impl Service {
     /// Proves to whoever doubts it that this is the server of that key.
     pub fn identified(self, identity: Identity) -> Self {
         Self { identity: Some(identity), ..self }
+    }
+
+    /// The same, as it is for this user.
+    pub(crate) fn for_user(&self, user: Option<Arc<str>>) -> Self {
+        Self { user, ..self.clone() }
     }
 
     /// Lets whoever has this code in as the owner, once and for a quarter of an hour. Without a token of the owner

@@ -11,6 +11,7 @@ pub mod fake_registry;
 pub mod floor;
 pub mod postgres;
 pub mod real_registry;
+pub mod sly_server;
 
 pub use any_store::any_store;
 pub use fake_model::{Brain, FakeModel, Fanout, Recording, Reply, Request, Rules};

@@ -71,6 +71,7 @@ impl Parent {
             store: Arc::new(SqliteStore::open(&folder.join("data"))?),
             models: Models::new(models),
             tools: Toolbox::builtin(),
+            servers: entourage_outside::mcp::Servers::none(),
             workspace: Arc::new(Workspace::open(folder)?),
             limits: Limits { children_total: 1_000_000, ..Limits::default() },
             variables: Variables::default(),

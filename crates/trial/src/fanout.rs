@@ -35,6 +35,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<Measured> {
         store: Arc::clone(&store),
         models: Models::new(models),
         tools: Toolbox::builtin(),
+        servers: entourage_outside::mcp::Servers::none(),
         workspace: Arc::new(Workspace::open(&settings.workspace)?),
         limits: Limits { children_live: children, children_total: children, ..Limits::default() },
         variables: Variables::default(),

@@ -86,6 +86,7 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
         store,
         models: Models::new(models),
         tools,
+        servers: entourage_outside::mcp::Servers::none(),
         workspace: Arc::new(Workspace::open(&settings.data)?),
         limits: Limits { children_live: 1000, children_total: 100_000, ..Limits::default() },
         variables: Variables::default(),

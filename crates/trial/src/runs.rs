@@ -134,6 +134,7 @@ fn parts(store: &Arc<dyn Store>, url: &str, settings: &Settings, folder: &Path) 
         store: Arc::clone(store),
         models: Models::new(ModelSettings { openai: ProviderSettings::at(url), ..ModelSettings::default() }),
         tools: Toolbox::builtin(),
+        servers: entourage_outside::mcp::Servers::none(),
         workspace: Arc::new(Workspace::open(folder)?),
         limits: Limits { children_live: runs, children_total: runs, ..Limits::default() },
         variables: Variables::default(),

@@ -119,7 +119,7 @@ impl Held {
         let server = Server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
             .await
             .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
-        let bench = Workbench::open(project, storage, serve::equipment(invocation, models)).await?;
+        let bench = Workbench::open(project, storage, serve::equipment(invocation, models)?).await?;
         let teams = serve::Declared::open(invocation)?;
         let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
         serve::tell_faults(invocation);

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::given::{self, Given};
 use crate::invocation::Invocation;
 use crate::models;
+use crate::servers;
 use crate::storage::Storage;
 use crate::verdict::Verdict;
 use clap::Args;
@@ -135,6 +136,7 @@ fn choose(invocation: &Invocation, loaded: &Loaded, name: &str, words: &[String]
         // An agent without its prompt does something, but hardly what was meant.
         let empty = loaded.reports.iter().filter(|report| report.code.0 == definition_folder::NO_PROMPT);
         broken.into_iter().chain(empty).for_each(|report| invocation.screen.report(report));
+        servers::warn(invocation, &loaded.reports);
         return Ok(chosen);
     }
     let mut failure = Failure::usage(unknown_agent(loaded, name, words, broken.len()));

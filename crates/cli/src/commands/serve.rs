@@ -8,6 +8,7 @@ use crate::models;
 use crate::private_file;
 use crate::project::Project;
 use crate::server_file::ServerFile;
+use crate::servers;
 use crate::settings::{Settings, SettingsFile};
 use crate::storage::Storage;
 use crate::token_file;
@@ -56,7 +57,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let server = Server::listen(arguments.listen)
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;
-    let bench = Workbench::open(project, storage, equipment(invocation, models)).await?;
+    let bench = Workbench::open(project, storage, equipment(invocation, models)?).await?;
     let teams = Declared::open(invocation)?;
     let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
@@ -99,16 +100,20 @@ fn raise_descriptor_limit() {
     }
 }
 
-pub(super) fn equipment(invocation: &Invocation, models: entourage_outside::model::ModelSettings) -> Equipment {
-    Equipment {
+pub(super) fn equipment(
+    invocation: &Invocation,
+    models: entourage_outside::model::ModelSettings,
+) -> Result<Equipment, Failure> {
+    Ok(Equipment {
         models,
         tools: workbench::tools(invocation),
+        servers: servers::open(invocation)?,
         limits: invocation.settings.limits.clone(),
         variables: invocation.settings.variables.clone(),
         remotes: declarations::remotes(invocation),
         reach: workbench::reach(invocation),
         task_files: invocation.settings.task_files,
-    }
+    })
 }
 
 /// The page's address, with a code that opens it once: whoever finds it later in a log or a history gets nowhere.
@@ -134,6 +139,7 @@ pub(super) fn tell_faults(invocation: &Invocation) {
     for report in reports.iter().filter(|report| report.severity == Severity::Error) {
         invocation.screen.report(report);
     }
+    servers::warn(invocation, &reports);
 }
 
 /// What the project declares at the moment.

@@ -2,10 +2,13 @@
 
 use super::ledger::{Id, Ledger};
 use super::prompt::tool_name_fault;
+use super::server::undeclared;
 use super::shelf::Shelf;
 use crate::draft::{AgentDraft, Claim, Declared, EntryDraft, EntryKind, FullEntry, PromptDraft};
 use crate::faults::{meant_or, quoted};
-use entourage_model::{ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry};
+use entourage_model::{
+    ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry, server_of,
+};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -118,6 +121,9 @@ impl<'a> Checker<'a> {
 
     fn unknown(&self, entry: &EntryDraft) -> Report {
         let name = entry.name().as_str();
+        if let Some(server) = server_of(name) {
+            return undeclared(&self.id.to_string(), server, &self.shelf.tools.servers());
+        }
         let is_for_tool = |claim: &Claim| claim.kinds.contains(&EntryKind::Tool);
         match entry {
             EntryDraft::Full(entry) if !entry.claims.iter().any(is_for_tool) => {

@@ -2,11 +2,12 @@
 
 use super::ledger::{Id, Ledger};
 use super::model::{self, Models, Resolved};
+use super::server::settled;
 use super::shelf::Shelf;
 use super::{entry, hook};
 use crate::draft::{Declared, PromptDraft};
 use crate::tools::{NAME_CHARS_MAX, can_be_called};
-use entourage_model::{Instructions, Name, Prompt, Report};
+use entourage_model::{Instructions, Name, Prompt, Report, ToolEntry};
 use serde_json::{Map, Value};
 
 pub(super) struct Checker<'a> {
@@ -42,6 +43,7 @@ impl Checker<'_> {
             env: draft.env.clone(),
             variables: draft.variables.clone(),
             hooks: hook::named(shelf, &id, declared, &draft.hooks, ledger),
+            servers: settled(entries.tools.iter().map(ToolEntry::name)),
             tools: entries.tools,
             tool_configs: entries.configs,
             provider_options: self.provider_options(),

@@ -3,6 +3,7 @@
 //! What is not found costs the agent that and no more: other harnesses have tools, models and words that are not here.
 
 use super::cast::Role;
+use super::server::{self, DeclaredServer};
 use super::toolkit::{Meaning, Toolkit};
 use crate::agentscope;
 use crate::exchange::PROVIDERS;
@@ -34,6 +35,8 @@ pub(crate) struct Solitary {
     pub(crate) agent: Agent,
     /// Header values that the settings write out, by the header's name.
     pub(crate) headers: BTreeMap<String, Secret>,
+    /// The MCP servers that the declaration brings.
+    pub(crate) servers: Vec<DeclaredServer>,
 }
 
 pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &mut Vec<Report>) -> Solitary {
@@ -51,6 +54,11 @@ pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &m
     };
     prompt.tools = checker.tools();
     prompt.tools.extend(checker.children());
+    let grants = server::grants(name, role, stage.toolkit, reports);
+    prompt.tools.extend(grants.tools.into_iter().map(ToolEntry::Tool));
+    (prompt.servers, prompt.denied_tools) = (grants.servers, grants.denied);
+    let is_read_only = solo.read_only.as_ref().is_some_and(|said| said.value);
+    prompt.read_only = is_read_only && !prompt.servers.is_empty();
     let source = Source { format: solo.format.name().to_owned(), file: role.file().map(str::to_owned) };
     let (remote, headers) = remote(solo);
     let agent = Agent {
@@ -63,7 +71,7 @@ pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &m
         ..Agent::one_sided(name.clone(), description(solo), prompt.clone(), source)
     };
     let side_a = SideConfig { steps_max: steps_max(role), ..SideConfig::new(prompt) };
-    Solitary { agent: Agent { side_a, ..agent }, headers }
+    Solitary { agent: Agent { side_a, ..agent }, headers, servers: grants.declared }
 }
 
 #[derive(Clone, Copy)]

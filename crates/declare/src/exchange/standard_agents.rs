@@ -168,6 +168,10 @@ impl Rest {
             variables,
             hooks,
             tools,
+            // What its tools say already.
+            servers: _,
+            denied_tools: _,
+            read_only: _,
             tool_configs,
             provider_options,
         } = prompt;

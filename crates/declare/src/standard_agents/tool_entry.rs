@@ -5,7 +5,7 @@ use crate::draft::{Claim, EntryDraft, EntryKind, FullEntry};
 use crate::faults::quoted;
 use crate::fields::Fields;
 use crate::tree::{At, Node, Tree};
-use entourage_model::{ChildEntry, Name, Report, Resumable, Side, ToolConfig};
+use entourage_model::{ChildEntry, Name, Report, Resumable, Side, ToolConfig, server_name, server_tools};
 use serde_json::{Map, Value};
 
 const SIDES: [(&str, Side); 2] = [("side_a", Side::A), ("side_b", Side::B)];
@@ -50,17 +50,23 @@ pub(super) fn read_all(fields: &mut Fields<'_>) -> Vec<EntryDraft> {
             _ => fields.wrong(&path, "a name or an object", node),
         };
         if let Some(entry) = entry.filter(|entry| !is_elsewhere(fields, entry, node, &mut rests)) {
-            entries.push(entry);
+            entries.push(served(entry));
         }
     }
     fields.keep_rest("tools", rests);
     entries
 }
 
-/// Tools that a model's provider or an MCP server runs are not ours to offer.
+/// `mcp:<server>` is every tool of that server.
+fn served(entry: EntryDraft) -> EntryDraft {
+    let Some(server) = entry.name().as_str().strip_prefix("mcp:") else { return entry };
+    EntryDraft::Bare(At { value: server_tools(&server_name(server)), spot: entry.spot() })
+}
+
+/// Tools that a model's provider runs are not ours to offer.
 fn is_elsewhere(fields: &mut Fields<'_>, entry: &EntryDraft, node: &Node, rests: &mut Map<String, Value>) -> bool {
     let name = entry.name().as_str();
-    let is_elsewhere = name.starts_with("provider:") || name.starts_with("mcp:");
+    let is_elsewhere = name.starts_with("provider:");
     if is_elsewhere {
         let what = format!("the tool {} is not supported yet and has no effect", quoted(name));
         fields.report_at(entry.spot(), Report::warning("D009", what));

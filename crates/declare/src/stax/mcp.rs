@@ -64,15 +64,19 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node, secrets: &BTreeSet<St
         fields.report(node, Report::error("D067", what).hint(hint));
     }
     let enabled = fields.texts("enabledTools").unwrap_or_default();
-    for tool in fields.texts("disabledTools").into_iter().flatten().filter(|tool| enabled.contains(tool)) {
-        let what = format!("server `{name}` has {} among both its enabled and its disabled tools", quoted(&tool));
+    let disabled = fields.texts("disabledTools").unwrap_or_default();
+    for tool in disabled.iter().filter(|tool| enabled.contains(tool)) {
+        let what = format!("server `{name}` has {} among both its enabled and its disabled tools", quoted(tool));
         fields.report(node, Report::error("D068", what).hint("remove it from one of them"));
     }
     if command.is_some() == url.is_some() {
         let what = format!("server `{name}` must have either `command` or `url`");
         fields.report(node, Report::error("D069", what).hint("a command is started, an address is asked"));
     }
-    let rest = fields.finish();
+    let mut rest = fields.finish();
+    for (key, tools) in [("enabledTools", enabled), ("disabledTools", disabled)] {
+        rest.extend((!tools.is_empty()).then(|| (key.to_owned(), tools.into())));
+    }
     match (command, url) {
         (Some(command), None) => Some(Server::Command { command, args, env, rest }),
         (None, Some(url)) => Some(Server::Url { url, headers, rest }),

@@ -194,7 +194,7 @@ fn what_has_no_place_is_kept_under_its_own_keys() {
 -- agents/prompts/p.json
 {"name": "p", "toolDescription": "t", "prompt": [{"type": "env", "property": "X"}],
  "reasoning": {"effort": "low", "exclude": true},
- "tools": ["approve_asset", {"name": "c", "immediate": true, "optional": "FLAG", "extra": 1}, "mcp:files"]}
+ "tools": ["approve_asset", {"name": "c", "immediate": true, "optional": "FLAG", "extra": 1}, "provider:files"]}
 -- agents/prompts/q.json
 {"name": "q", "prompt": ""}
 "#,
@@ -208,7 +208,7 @@ fn what_has_no_place_is_kept_under_its_own_keys() {
                 "toolDescription": "t",
                 "prompt": [{"type": "env", "property": "X"}],
                 "reasoning": {"exclude": true},
-                "tools": {"c": {"extra": 1}, "mcp:files": "mcp:files"},
+                "tools": {"c": {"extra": 1}, "provider:files": "provider:files"},
             },
         },
     });

@@ -35,7 +35,9 @@ name: x
 -- .claude/settings.json
 {}
 ",
-        &[],
+        &[
+            "warning[D095] .claude/agents/team/sec.md:4:1 agent `sec-auditor` may use tool `mcp__github__*`, but there is no MCP server `github` | add `[mcp.github]` to `entourage.toml`",
+        ],
     );
     assert_eq!(
         declared(&loaded),

@@ -2,7 +2,7 @@
 
 use super::{Kit, LOOKING};
 use entourage_declare::{Files, Kind, Loaded, MemoryFiles, Project, Tools, Wishes};
-use entourage_model::{Severity, ToolEntry};
+use entourage_model::{Severity, ToolEntry, server_of};
 use proptest::prelude::*;
 use std::io;
 use std::sync::Mutex;
@@ -50,7 +50,7 @@ fn check(markdown: &[u8], settings: &str) {
         tools: &Kit,
         memory: &entourage_script::NoMemory,
     };
-    let Loaded { team, primary, headers, reports } = entourage_declare::load(&project);
+    let Loaded { team, primary, headers, servers, reports } = entourage_declare::load(&project);
     for path in files.asked.lock().expect("nobody panicked while asking").iter() {
         assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."), "{path}");
     }
@@ -60,7 +60,12 @@ fn check(markdown: &[u8], settings: &str) {
         }
         for entry in &agent.side_a.prompt.tools {
             match entry {
-                ToolEntry::Tool(tool) => assert!(Kit.names().contains(tool)),
+                ToolEntry::Tool(tool) => {
+                    let server = server_of(tool.as_str());
+                    let is_served =
+                        agent.side_a.prompt.servers.iter().any(|entry| Some(entry.key.name.as_str()) == server);
+                    assert!(is_served || Kit.names().contains(tool));
+                }
                 ToolEntry::Child(child) => assert!(team.agents.contains_key(&child.agent)),
                 ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => unreachable!("only two-sided declarations have these"),
             }
@@ -69,6 +74,7 @@ fn check(markdown: &[u8], settings: &str) {
     let stored = serde_json::to_string(&team).expect("a team can be stored");
     assert_eq!(serde_json::from_str::<entourage_model::Team>(&stored).expect("and read again"), team);
     assert!(team.agents.contains_key(&primary));
+    assert!(servers.iter().all(|server| server.key.agent.as_ref().is_some_and(|name| team.agents.contains_key(name))));
     assert!(headers.keys().all(|name| team.agents.contains_key(name)));
     assert!(reports.is_sorted_by_key(|report| report.place.clone()));
     let again = entourage_declare::load(&project);

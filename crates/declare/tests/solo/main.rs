@@ -8,6 +8,7 @@ mod harness;
 mod hostile;
 mod lead;
 mod seed;
+mod servers;
 mod settings;
 mod tools;
 mod write;

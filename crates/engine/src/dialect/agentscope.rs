@@ -10,7 +10,7 @@ pub(crate) use system::{prompt, system};
 pub(crate) use tool::tools;
 
 use super::{Dowry, Look, Note, Order, Patience, Refusal, Wish};
-use crate::offer::{World, toolkit};
+use crate::offer::{World, handed_down};
 use crate::state::{Child, Delegated, ThreadState};
 use answer::{agent_id, agent_key, task};
 use entourage_model::{
@@ -151,7 +151,7 @@ impl Scene<'_> {
     /// What the child inherits: the caller's tools, of which its own list is a part, and its model.
     fn dowry(&self, agent: &Agent) -> Dowry {
         let own = &agent.side_a.prompt;
-        let mine: Vec<&Name> = toolkit(self.state, self.prompt).collect();
+        let mine = handed_down(self.state, self.prompt);
         let is_covered = own.tools.iter().all(|entry| mine.contains(&entry.name()));
         let inherits = agent.source.format != STANDARD;
         let given = self.state.started.models.iter().filter(|_| self.prompt.model.is_none());
@@ -161,6 +161,7 @@ impl Scene<'_> {
             instructions: folder.and_then(|folder| self.world.definitions.get(folder).cloned()),
             tools: (inherits && !is_covered).then(|| mine.into_iter().cloned().collect()),
             models: models.filter(|_| inherits && own.model.is_none()).cloned().collect(),
+            denied: self.prompt.denied_tools.iter().filter(|_| inherits).cloned().collect(),
         }
     }
 

@@ -61,8 +61,25 @@ impl Desk<'_> {
 
     pub(super) fn may_spawn(&mut self, order: &Order<'_>) -> Result<(), Refusal> {
         self.has_room(&order.entry)?;
+        self.has_servers(&order.entry)?;
         let needed = variable::needed(self.world, self.state, &order.entry);
         if needed.missing.is_empty() { Ok(()) } else { Err(self.request_variables(order, needed)) }
+    }
+
+    /// An agent that needs a server is not started without it. Where nobody has tried the server yet, it is tried when
+    /// the agent is first asked.
+    fn has_servers(&self, entry: &ChildEntry) -> Result<(), Refusal> {
+        let agent = self.world.team.agent(&entry.agent);
+        let prompts = agent.into_iter().flat_map(|agent| {
+            [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten().map(|side| &side.prompt)
+        });
+        for server in prompts.flat_map(|prompt| &prompt.servers).filter(|server| server.required) {
+            if let Some(fault) = self.world.served.fault(&server.key) {
+                let text = format!("agent `{}` cannot be started: {fault}", entry.agent);
+                return Err(Refusal::new("mcp_server_unavailable", text).with("server", json!(server.key.name)));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn has_room(&self, entry: &ChildEntry) -> Result<(), Refusal> {
@@ -146,7 +163,7 @@ impl Desk<'_> {
             user_id: me.user_id.clone(),
             dialect: Some(link.dialect),
             arguments: order.arguments.clone(),
-            denied: me.denied.clone(),
+            denied: me.denied.iter().chain(&order.dowry.denied).cloned().collect(),
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),

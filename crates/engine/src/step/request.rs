@@ -32,6 +32,7 @@ impl Desk<'_> {
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),
+            denied: order.dowry.denied.clone(),
             required: required.clone(),
             missing: missing.clone(),
             until,
@@ -76,7 +77,12 @@ impl Desk<'_> {
             attachments: request.attachments,
             arguments: request.arguments,
             patience: Patience::None,
-            dowry: Dowry { instructions: request.instructions, tools: request.tools, models: request.models },
+            dowry: Dowry {
+                instructions: request.instructions,
+                tools: request.tools,
+                models: request.models,
+                denied: request.denied,
+            },
         };
         self.bear(Birth { thread: child, wait: Wait::Background, given, order });
     }

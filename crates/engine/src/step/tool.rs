@@ -3,7 +3,7 @@
 use super::{Desk, Effect};
 use crate::attachment;
 use crate::dialect::{self, Refusal, Wish, standard};
-use crate::offer::toolkit;
+use crate::offer::{is_denied, toolkit};
 use crate::state::CallState;
 use entourage_model::{
     Act, Attachment, CallId, EffectClass, Event, Fact, MessageId, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
@@ -41,7 +41,7 @@ impl<'a> Desk<'a> {
 
     /// Does what the call asks of the engine; a tool stays open until it is due.
     pub(super) fn dispatch(&mut self, call: &ToolCall) {
-        if self.state.started.denied.contains(&call.name) {
+        if is_denied(self.state, &call.name) {
             let text = format!("`{}` is not allowed here: whoever started this work has denied it.", call.name);
             return self.end_call(call, Outcome::Failed, text);
         }
@@ -68,7 +68,7 @@ impl<'a> Desk<'a> {
                     entry.prompt == *tool && self.world.team.prompts.contains_key(tool) && is_enabled(&entry.optional)
                 }
                 ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => false,
-            }) || toolkit(self.state, prompt).any(|name| name == tool) && self.world.tool(tool).is_some()
+            }) || toolkit(self.world, self.state, prompt).iter().any(|spec| spec.name == *tool)
         })
     }
 
@@ -133,7 +133,7 @@ impl<'a> Desk<'a> {
         if dialect::looks(self.world, self.state, tool) {
             return Some(EffectClass::Pure);
         }
-        self.world.class(tool)
+        self.world.class(self.world.prompt(self.state), tool)
     }
 
     /// The same for the same call, however often it is made.

@@ -131,7 +131,7 @@ fn effects_are_allowed(setup: &Setup, state: &ThreadState, effects: &[Effect]) -
                 let recorded = state.session.as_ref().is_some_and(|session| {
                     session.open_call(&call.id).is_some_and(|place| session.calls[place].state == CallState::Started)
                 });
-                let pure = setup.world().class(&call.name) == Some(EffectClass::Pure);
+                let pure = setup.world().class(None, &call.name) == Some(EffectClass::Pure);
                 hold(pure || recorded, || format!("{effect:?} begins without a record"))?;
             }
         }

@@ -122,7 +122,7 @@ impl Renderer<'_> {
                 format!("CallModel {} {} {}{chosen}", request.agent, word(&request.side), request.step)
             }
             Effect::CallTool { call, key } => {
-                let pure = self.setup.world().class(&call.name) == Some(EffectClass::Pure);
+                let pure = self.setup.world().class(None, &call.name) == Some(EffectClass::Pure);
                 let key = if pure { String::new() } else { format!(" key={}", self.names.shorten(key)) };
                 format!("CallTool {} {}{key}", call.id, call.name)
             }

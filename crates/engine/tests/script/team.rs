@@ -99,6 +99,7 @@ impl Setup {
         World {
             team: &self.team,
             tools: &self.tools,
+            served: &entourage_model::Unserved,
             variables: &self.variables,
             vault: &Glass,
             limits: &self.limits,

@@ -132,7 +132,7 @@ pub(super) fn address(base: &str, task: Option<&str>, rest: &str) -> String {
 }
 
 /// The text with `${NAME}` replaced by what the environment holds.
-pub(super) fn expand(template: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+pub(crate) fn expand(template: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let (mut text, mut rest) = (String::new(), template);
     while let Some((before, behind)) = rest.split_once("${") {
         let (name, behind) = behind.split_once('}').ok_or("a header has `${` without `}`")?;

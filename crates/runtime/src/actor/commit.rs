@@ -4,8 +4,10 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
-use entourage_engine::{Decision, Effect, Input, ThreadState};
-use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, ToolCall, ToolEntry, Write};
+use entourage_engine::{Decision, Effect, Input, ThreadState, server};
+use entourage_model::{
+    EffectClass, Event, Name, ScriptTool, ServerEntry, ThreadStatus, ToolCall, ToolEntry, Write, server_of,
+};
 use entourage_store::{Commit, CommitError};
 use futures::pin_mut;
 use futures::stream::StreamExt as _;
@@ -144,7 +146,10 @@ impl Actor {
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
                 Effect::CallModel(request) => {
-                    self.flights.push(if perform::is_advised(&self.team, &self.state) {
+                    let unequipped = self.unequipped();
+                    self.flights.push(if !unequipped.is_empty() {
+                        perform::equip(&self.inner, &self.state.agent, unequipped)
+                    } else if perform::is_advised(&self.team, &self.state) {
                         perform::advised(&self.inner, self.ground(self.state.clone()), *request)
                     } else {
                         perform::model(&self.inner, self.place(), *request)
@@ -159,10 +164,7 @@ impl Actor {
                         Some(tool) => perform::script(&self.inner, self.scene(tool), (call, key), repeatable),
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
-                            None => {
-                                let folder = self.state.folder(&self.team);
-                                perform::tool(&self.inner, (self.place(), folder), (call, key), repeatable)
-                            }
+                            None => perform::tool(&self.inner, self.caller(&call.name), (call, key), repeatable),
                         },
                     });
                 }
@@ -193,6 +195,21 @@ impl Actor {
         }
     }
 
+    fn caller(&self, tool: &Name) -> perform::Caller {
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state);
+        let server = prompt.and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
+        perform::Caller { place: self.place(), folder: self.state.folder(&self.team), server }
+    }
+
+    /// The servers of the acting side of which nobody knows whether they can be used.
+    fn unequipped(&self) -> Vec<ServerEntry> {
+        // Whoever runs an agent elsewhere has its tools there.
+        let is_remote = self.team.agent(&self.state.agent).is_some_and(|agent| agent.remote.is_some());
+        let prompt = self.inner.world(&self.team, 0).prompt(&self.state).filter(|_| !is_remote);
+        let servers = prompt.into_iter().flat_map(|prompt| &prompt.servers);
+        servers.filter(|entry| !self.inner.servers.is_settled(entry)).cloned().collect()
+    }
+
     /// The prompt that the call asks, where it is one of the acting side's.
     fn interview(&self, call: &ToolCall) -> Option<perform::Interview> {
         let prompt = self.inner.world(&self.team, 0).prompt(&self.state)?;
@@ -213,7 +230,12 @@ impl Actor {
     }
 
     fn is_pure(&self, tool: &Name) -> bool {
-        self.inner.world(&self.team, 0).class(tool).is_none_or(|class| class == EffectClass::Pure)
+        let world = self.inner.world(&self.team, 0);
+        match world.class(world.prompt(&self.state), tool) {
+            Some(class) => class == EffectClass::Pure,
+            // Nobody knows what a server's tool does while the server is away.
+            None => server_of(tool.as_str()).is_none(),
+        }
     }
 
     /// Whether somebody waits for the decision. If not, losing it costs no more than doing something repeatable again.

@@ -2,10 +2,10 @@
 
 use super::model::ask;
 use super::script::{Scene, script};
-use super::tool::tool;
+use super::tool::{Caller, tool};
 use super::{Flight, Place};
 use crate::runtime::Inner;
-use entourage_engine::{Input, ThreadState, World, foresee, subprompt_request};
+use entourage_engine::{Input, ThreadState, World, foresee, server, subprompt_request};
 use entourage_model::{
     Act, Attachment, Fact, Ids, Message, ModelAnswer, Outcome, PromptEntry, Role, Team, ToolCall, Usage,
 };
@@ -62,6 +62,7 @@ impl Interview {
             Some(_) => inner.files_by_path(self.place.thread).await.map_err(|error| error.to_string())?,
             None => BTreeMap::new(),
         };
+        self.equip(inner).await?;
         let request = {
             let world = World { files: &files, ..inner.world(&self.team, 0) };
             subprompt_request(&world, &self.state, &self.entry, call)?
@@ -81,6 +82,18 @@ impl Interview {
             }
         }
         Ok(answer)
+    }
+
+    /// Has the servers ready whose tools the prompt may call.
+    async fn equip(&self, inner: &Inner) -> Result<(), String> {
+        let prompt = self.team.prompts.get(&self.entry.prompt);
+        for entry in prompt.iter().flat_map(|prompt| &prompt.servers) {
+            let tried = inner.servers.ready(&entry.key).await;
+            if entry.required {
+                tried?;
+            }
+        }
+        Ok(())
     }
 
     /// What was asked and paid for, for the journal.
@@ -107,8 +120,10 @@ impl Interview {
                 script(inner, scene, (call, key), false)
             }
             None => {
+                let prompt = self.team.prompts.get(&self.entry.prompt);
+                let server = prompt.and_then(|prompt| Some(server(prompt, &call.name)?.key.clone()));
                 let folder = self.state.folder(&self.team);
-                tool(inner, (self.place, folder), (call, key), false)
+                tool(inner, Caller { place: self.place, folder, server }, (call, key), false)
             }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };

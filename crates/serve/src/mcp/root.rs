@@ -1,4 +1,4 @@
-//! The thread that the clients of one data folder share: their subagents are its children.
+//! The thread that the clients of one data folder and user share: their subagents are its children.
 
 use crate::service::Service;
 use entourage_model::{
@@ -71,13 +71,14 @@ pub(super) async fn current(service: &Service) -> Result<ThreadId, RuntimeError>
     if let Some(found) = find(service, bundle).await? {
         return Ok(found);
     }
-    let mut name = format!("mcp/{bundle}");
+    let owner = service.user.as_ref().map(|user| format!("/{user}")).unwrap_or_default();
+    let mut name = format!("mcp{owner}/{bundle}");
     loop {
         let root = NewRoot {
             agent: agent_name(&team),
             team: Arc::clone(&team),
             message: None,
-            user_id: None,
+            user_id: service.user.as_deref().map(str::to_owned),
             tags: vec![TAG.to_owned()],
             files: Vec::new(),
             variables: BTreeMap::new(),
@@ -87,16 +88,17 @@ pub(super) async fn current(service: &Service) -> Result<ThreadId, RuntimeError>
         if service.runtime.thread(made).await?.is_some_and(|row| row.terminated_at.is_none()) {
             return Ok(made);
         }
-        name = format!("mcp/{bundle}/{made}");
+        name = format!("mcp{owner}/{bundle}/{made}");
     }
 }
 
 async fn find(service: &Service, bundle: Digest) -> Result<Option<ThreadId>, RuntimeError> {
-    let filter = ThreadFilter { tag: Some(TAG.to_owned()), ..ThreadFilter::default() };
+    let user_id = service.user.as_deref().map(str::to_owned);
+    let filter = ThreadFilter { tag: Some(TAG.to_owned()), user_id: user_id.clone(), ..ThreadFilter::default() };
     let mut after = None;
     loop {
         let rows = service.runtime.threads(&filter, Page { after, limit: PAGE }).await?;
-        if let Some(row) = rows.iter().find(|row| row.bundle == bundle && is_shared(row)) {
+        if let Some(row) = rows.iter().find(|row| row.bundle == bundle && row.user_id == user_id && is_shared(row)) {
             return Ok(Some(row.id));
         }
         after = rows.last().filter(|_| rows.len() == PAGE).map(|row| row.id);
@@ -123,5 +125,6 @@ pub(super) async fn home(service: &Service, arguments: &JsonObject) -> Result<Op
         (None, None) => None,
     };
     let Some(parent) = parent else { return Ok(None) };
-    Ok(service.runtime.thread(parent).await?.filter(is_shared).map(|row| row.id))
+    let row = service.runtime.thread(parent).await?;
+    Ok(row.filter(|row| is_shared(row) && service.shows(row.user_id.as_deref())).map(|row| row.id))
 }

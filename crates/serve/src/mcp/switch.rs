@@ -2,9 +2,13 @@
 //! folder. When that one goes, somebody is looked for again, and the client notices one failed call at most.
 
 use super::relay::Relay;
+use super::running::{self, Running};
 use super::{Mcp, McpFault, info, progress};
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig};
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, GetTaskParams,
+    GetTaskResult, ListToolsResult, PaginatedRequestParams, ServerConfig, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, ServiceError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -24,13 +28,16 @@ pub type Search = oneshot::Sender<Result<Answerer, String>>;
 pub struct Switch {
     current: Mutex<Option<Arc<Answerer>>>,
     searches: mpsc::Sender<Search>,
+    /// The calls that somebody else answers.
+    relayed: Running,
 }
 
 impl Switch {
     /// Whoever holds the receiver answers every search, for as long as the conversation lasts.
     pub fn new(first: Answerer) -> (Self, mpsc::Receiver<Search>) {
         let (searches, wanted) = mpsc::channel(1);
-        (Self { current: Mutex::new(Some(Arc::new(first))), searches }, wanted)
+        let current = Mutex::new(Some(Arc::new(first)));
+        (Self { current, searches, relayed: Running::default() }, wanted)
     }
 
     /// Talks to the client until it has gone.
@@ -107,10 +114,71 @@ impl ServerHandler for Switch {
     ) -> Result<CallToolResponse, ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.call_tool(request, context).await,
-            Answerer::There(relay) => match progress::accompany(&context, Box::pin(relay.call_tool(request))).await {
-                Ok(result) => Ok(result.into()),
-                Err(error) => Err(self.refused(error).await),
-            },
+            Answerer::There(relay) => {
+                let relayed = self.relayed.enter(running::key(&context.extensions, &context.id));
+                let cancelled = relayed.cancelled();
+                // The server is told when the call is dropped.
+                let called = async {
+                    tokio::select! {
+                        called = relay.call_tool(request) => Some(called),
+                        () = cancelled.cancelled() => None,
+                    }
+                };
+                match progress::accompany(&context, Box::pin(called)).await {
+                    Some(Ok(result)) => Ok(result.into()),
+                    Some(Err(error)) => Err(self.refused(error).await),
+                    None => Err(ErrorData::internal_error("the call was taken back", None)),
+                }
+            }
         }
     }
+
+    async fn on_cancelled(&self, params: CancelledNotificationParam, context: NotificationContext<RoleServer>) {
+        if let Some(id) = &params.request_id {
+            self.relayed.cancel(&running::key(&context.extensions, id));
+        }
+        if let Ok(answerer) = self.answerer().await
+            && let Answerer::Here(mcp) = &*answerer
+        {
+            mcp.on_cancelled(params, context).await;
+        }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        match &*self.answerer().await? {
+            Answerer::Here(mcp) => mcp.get_task(request, context).await,
+            Answerer::There(_) => Err(elsewhere()),
+        }
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        match &*self.answerer().await? {
+            Answerer::Here(mcp) => mcp.update_task(request, context).await,
+            Answerer::There(_) => Err(elsewhere()),
+        }
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        match &*self.answerer().await? {
+            Answerer::Here(mcp) => mcp.cancel_task(request, context).await,
+            Answerer::There(_) => Err(elsewhere()),
+        }
+    }
+}
+
+/// Calls that are passed on never become tasks; those of before are read by a tool.
+fn elsewhere() -> ErrorData {
+    ErrorData::invalid_params("another process answers here; use the tools task_output and task_cancel", None)
 }

@@ -11,7 +11,10 @@ use std::sync::Arc;
 /// The tool that starts agents by their ids, which a client learns from its description.
 const SPAWN: &str = "agent_spawn";
 /// The tools that change nothing.
-const READING: [&str; 3] = ["agent_list", "task_list", "task_output"];
+pub(super) const READING: [&str; 3] = ["agent_list", "task_list", "task_output"];
+
+/// The tool that ends a task.
+pub(super) const CANCEL: &str = "task_cancel";
 
 /// The tools for subagents and their tasks, and one for every exposed agent.
 pub(super) async fn listed(service: &Service) -> Vec<Tool> {

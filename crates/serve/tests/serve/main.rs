@@ -14,6 +14,7 @@ mod files;
 mod framing;
 mod keys;
 mod mcp;
+mod mcp_clients;
 mod nodes;
 mod page;
 mod relations;

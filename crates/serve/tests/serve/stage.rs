@@ -95,6 +95,7 @@ impl Stage {
             store,
             models: Models::new(settings),
             tools,
+            servers: entourage_outside::mcp::Servers::none(),
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),

@@ -62,6 +62,7 @@ fn parts(store: Arc<dyn Store>) -> anyhow::Result<Parts> {
         store,
         models: Models::new(ModelSettings::default()),
         tools: Toolbox::builtin(),
+        servers: entourage_outside::mcp::Servers::none(),
         workspace: Arc::new(Workspace::open(Path::new("/"))?),
         limits: Limits::default(),
         variables: Variables::default(),

@@ -40,6 +40,7 @@ pub async fn live(settings: &Settings) -> anyhow::Result<usize> {
         store,
         models: Models::new(ModelSettings { openai, ..ModelSettings::default() }),
         tools,
+        servers: entourage_outside::mcp::Servers::none(),
         workspace: Arc::new(Workspace::open(&settings.folder.join("workspace"))?),
         limits: Limits::default(),
         variables: Variables::default(),

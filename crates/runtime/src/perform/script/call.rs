@@ -1,9 +1,9 @@
 //! Tools that a tool calls: behind it, as a call of its own, or inside it.
 
-use super::super::tool::call_builtin;
+use super::super::tool::{Caller, call_here};
 use super::door::{Runner, ThreadDoor};
 use super::{Returned, run};
-use entourage_engine::may_call;
+use entourage_engine::{may_call, server};
 use entourage_model::{Act, FileRow, Name, ToolCall, ToolStatus};
 use entourage_outside::tool::Output;
 use serde::Deserialize;
@@ -39,9 +39,8 @@ impl ThreadDoor {
         let arguments = Value::Object(arguments).to_string();
         let Some(tool) = self.team.tools.get(&name).cloned() else {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
-            let folder = self.desk().state.folder(&self.team);
-            let place = (self.place, folder.as_deref(), None);
-            let output = call_builtin(&self.inner, place, &call, self.inner_key()).await;
+            let caller = self.caller(&call.name);
+            let output = call_here(&self.inner, (&caller, None), &call, self.inner_key()).await;
             return Ok(result(&output, &[]));
         };
         let desk = self.desk().inner();
@@ -56,6 +55,13 @@ impl ThreadDoor {
             }
             Err(output) => Ok(result(&output, &[])),
         }
+    }
+
+    fn caller(&self, tool: &Name) -> Caller {
+        let desk = self.desk();
+        let state = &desk.state;
+        let server = self.world().prompt(state).and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
+        Caller { place: self.place, folder: state.folder(&self.team), server }
     }
 
     /// No other call has it: a script that runs again is another one.

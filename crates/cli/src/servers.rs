@@ -1,0 +1,61 @@
+//! MCP servers of this project: which of them may be used, and how they are started.
+
+use crate::declarations;
+use crate::environment;
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::settings::{Trust, sends_key, untrusted};
+use entourage_declare::{DeclaredServer, Loaded};
+use entourage_model::{Agent, Report, ServerAddress, ToolEntry, server_of};
+use entourage_outside::mcp::{Book, ServerSettings, Servers};
+use std::sync::Arc;
+
+/// The report of a server that was left out.
+pub(crate) const LEFT_OUT: &str = "C055";
+/// What stands before the paths of files that are the user's own.
+const HOME: &str = "~/";
+
+/// Takes the commands away that a project brings which nobody trusts: agents that name them do without.
+pub(crate) fn distrust(loaded: &mut Loaded, trust: impl Fn(&Agent) -> Trust) {
+    let team = &mut loaded.team;
+    let is_trusted = |server: &DeclaredServer| {
+        let agent = server.key.agent.as_ref().and_then(|name| team.agents.get(name));
+        let does_harm = match &server.address {
+            ServerAddress::Command { .. } => true,
+            ServerAddress::Url { headers, .. } => headers.values().any(|value| sends_key(value.reveal())),
+        };
+        let is_users = server.place.file.starts_with(HOME);
+        !does_harm || is_users || agent.is_some_and(|agent| trust(agent) == Trust::User)
+    };
+    let (kept, left_out): (Vec<_>, Vec<_>) = std::mem::take(&mut loaded.servers).into_iter().partition(is_trusted);
+    loaded.servers = kept;
+    for server in left_out {
+        let Some(name) = &server.key.agent else { continue };
+        if let Some(agent) = team.agents.get_mut(name) {
+            let prompt = &mut Arc::make_mut(agent).side_a.prompt;
+            prompt.servers.retain(|entry| entry.key != server.key);
+            let is_its = |entry: &ToolEntry| server_of(entry.name().as_str()) == Some(server.key.name.as_str());
+            prompt.tools.retain(|entry| !is_its(entry));
+        }
+        let what = format!("the MCP server `{}` of agent `{name}`", server.key);
+        loaded.reports.push(untrusted(&what, server.place));
+    }
+}
+
+/// Those that may be used in this process, none of them started.
+pub(crate) fn open(invocation: &Invocation) -> Result<Servers, Failure> {
+    let project = invocation.project.again()?;
+    let (settings, files) = (invocation.settings.clone(), invocation.settings_files.clone());
+    let folder = std::path::absolute(&invocation.project.root).unwrap_or_else(|_| invocation.project.root.clone());
+    let book = move || {
+        let declared = declarations::load(&project, &settings, &files).servers;
+        let declared = declared.into_iter().map(|server| (server.key, server.address));
+        settings.servers.clone().into_iter().chain(declared).collect::<Book>()
+    };
+    Ok(Servers::new(ServerSettings::new(folder, environment::variable), book))
+}
+
+/// Tells of servers that agents name and that were left out: whoever runs them would wonder.
+pub(crate) fn warn(invocation: &Invocation, reports: &[Report]) {
+    reports.iter().filter(|report| report.code.0 == LEFT_OUT).for_each(|report| invocation.screen.report(report));
+}
