@@ -106,6 +106,7 @@ impl Cluster {
             store: Arc::clone(&store) as Arc<dyn Store>,
             models: Models::new(models),
             tools,
+            servers: entourage_outside::mcp::Servers::none(),
             workspace: Arc::new(Workspace::open(self.folder.path()).unwrap()),
             limits: Limits::default(),
             variables: Variables::default(),
