@@ -199,6 +199,7 @@ mod tests {
             files: &BTreeMap::new(),
             definitions: &BTreeMap::new(),
             tree_left: 0,
+            echoes: &[],
         };
         let offered: Vec<_> = offered(&world, &state, &prompt).iter().map(|spec| spec.name.clone()).collect();
         assert_eq!(offered, names(expected), "{listed}");
