@@ -13,6 +13,11 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench {
+        name: "children",
+        about: "creating, messaging and listing with 10, 100 and 1,000 resumable children",
+        command: &["children"],
+    },
+    Bench {
         name: "declarations",
         about: "`check` of one TypeScript agent and of 500 declarations in mixed formats, cold and warm",
         command: &["declarations"],
@@ -33,7 +38,27 @@ const BENCHES: &[Bench] = &[
         about: "100 rounds of trouble for two and for three nodes on one PostgreSQL, checked",
         command: &["nodes"],
     },
+    Bench {
+        name: "pack",
+        about: "a bundle of 1,000 subagents built and materialised; 200 MiB of knowledge built, pushed and pulled",
+        command: &["pack"],
+    },
     Bench { name: "parked", about: "start-up and memory with 100,000 parked threads", command: &["parked"] },
+    Bench {
+        name: "remote",
+        about: "two servers, one remote for the other: 50 rounds of kill -9 of either, checked",
+        command: &["remote"],
+    },
+    Bench {
+        name: "runs",
+        about: "200 background runs, and how long `task_list` and `subagent list` take meanwhile",
+        command: &["runs"],
+    },
+    Bench {
+        name: "server",
+        about: "2,000 open event streams and 500 requests a second: what an answer takes, and memory",
+        command: &["server"],
+    },
     Bench { name: "start", about: "from process start to the first model request", command: &["start"] },
 ];
 

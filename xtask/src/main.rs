@@ -5,6 +5,7 @@
 mod bench;
 mod doc_tests;
 mod failure;
+mod fuzz_api;
 mod generate;
 mod postgres;
 mod setup;
@@ -25,6 +26,7 @@ usage: cargo x COMMAND
                        (--fast: without lints, documentation tests and heavy tests)
   tidy                 sizes, names, crate direction, documented error codes
   bench [NAME [ARG…]]  list the benchmarks, or build for release and run one
+  fuzz-api             a fuzzing client reads `/openapi.json` and tries everything
   gen                  write the files that are generated
   setup                install what the tests need, or say what to install";
 
@@ -48,6 +50,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["tidy"] => tidy::run(&root),
         ["bench", name, arguments @ ..] if !name.starts_with('-') => bench::run(&root, name, arguments),
         ["bench", ..] => bench::list(),
+        ["fuzz-api"] => fuzz_api::run(&root, fuzz_api::Need::Must),
         ["gen"] => generate::run(&root),
         ["setup"] => setup::run(),
         [] | ["help" | "--help" | "-h"] => {

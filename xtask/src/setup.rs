@@ -17,6 +17,11 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { package: "bubblewrap", probe: "bwrap --version", why: "the sandbox of the shell tool" },
     Need {
+        package: "default-jdk-headless",
+        probe: "javac -version",
+        why: "the client on the JVM that plays the remote task protocol",
+    },
+    Need {
         package: "docker-registry",
         probe: "command -v docker-registry || command -v registry",
         why: "the registry that artifacts are pushed to and pulled from",
@@ -25,6 +30,11 @@ const NEEDS: &[Need] = &[
         package: "postgresql",
         probe: "command -v postgres || ls /usr/lib/postgresql/*/bin/postgres",
         why: "the store of many nodes",
+    },
+    Need {
+        package: "python3-venv",
+        probe: "python3 -m ensurepip --version",
+        why: "the client that fuzzes the API, from Python's registry",
     },
 ];
 

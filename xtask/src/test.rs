@@ -3,6 +3,7 @@
 use crate::{
     doc_tests,
     failure::Failure,
+    fuzz_api,
     postgres::{self, Postgres},
     setup,
     step::{Step, succeeds},
@@ -52,6 +53,9 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result<(), Failure> {
             what: format!("{}{}", failure.what, not_run(&steps[index + 1..])),
             ..failure
         })?;
+    }
+    if extent == Extent::Everything {
+        fuzz_api::run(root, fuzz_api::Need::IfPossible)?;
     }
     let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
     eprintln!("green: {} in {:.1} s", names.join(", "), begin.elapsed().as_secs_f32());

@@ -10,6 +10,7 @@ mod house;
 mod manifest;
 mod names;
 mod parameters;
+mod promises;
 mod purpose;
 mod source;
 mod unfinished;
@@ -44,6 +45,7 @@ const CHECKS: &[fn(&House) -> Vec<Report>] = &[
     direction::check,
     crates_allowed::check,
     error_codes::check,
+    promises::check,
 ];
 
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {

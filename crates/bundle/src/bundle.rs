@@ -11,7 +11,7 @@ use crate::descriptor::Descriptor;
 use crate::fault::Fault;
 use crate::layout::Blobs;
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
-use crate::media::{ArtifactKind, LayerForm, LayerKind};
+use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use crate::reference::Reference;
 use entourage_model::Digest;
 use serde_json::{Map, Value};
@@ -128,6 +128,12 @@ impl Bundle {
         // A damaged archive is first of all a blob with another digest.
         blob.finish()?;
         read
+    }
+
+    /// The types of layers that travel with it and that nobody here can read.
+    pub fn unknown_layers(&self) -> impl Iterator<Item = &str> {
+        let types = self.manifest.layers.iter().map(|layer| layer.media_type.as_str());
+        types.filter(|media_type| *media_type != media::EMPTY && LayerKind::of_media_type(media_type).is_none())
     }
 
     /// Its subagents, by name.

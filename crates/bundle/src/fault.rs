@@ -1,28 +1,10 @@
-//! Why packing, reading or fetching an artifact did not happen, and the number that scripts see.
+//! Why packing, reading or fetching an artifact did not happen.
 
 use crate::reference::Reference;
+pub use entourage_model::Exit;
 use entourage_model::{Digest, Place, Report};
 use std::io;
 use std::path::Path;
-
-/// What a process ends with. The numbers are part of the contract with scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// What was asked for, or what the author wrote.
-    Usage = 1,
-    /// The machine: it cannot be read or written, or something is in the way.
-    File = 2,
-    /// The registry, or the way to it.
-    Registry = 3,
-    /// The packages that an artifact depends on.
-    Packages = 4,
-    /// What the target cannot hold.
-    Unfaithful = 5,
-    /// A digest, a size, a signature or an archive that is not what it must be.
-    Integrity = 6,
-    /// Somebody asked to stop.
-    Interrupted = 8,
-}
 
 /// Everything that is wrong is said at once.
 #[derive(Debug)]

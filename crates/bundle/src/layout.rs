@@ -14,11 +14,12 @@ pub use index::{Index, LATEST_BUILD};
 
 use crate::descriptor::Descriptor;
 use crate::fault::Fault;
-use crate::manifest::MANIFEST_BYTES_MAX;
+use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
 use crate::media;
 use crate::reference::Reference;
 use cap_std::fs::Dir;
 use entourage_model::Digest;
+use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -103,13 +104,14 @@ impl Layout {
         }
     }
 
-    /// The same, made if there is none.
+    /// The same, made if there is none. What a process has left in it that was killed is removed.
     pub fn create(path: &Path) -> Result<Self, Fault> {
         let fault = || Fault::machine(format!("making `{}`", path.display()));
         let authority = cap_std::ambient_authority();
         Dir::create_ambient_dir_all(path, authority).map_err(fault())?;
         let dir = Dir::open_ambient_dir(path, authority).map_err(fault())?;
         dir.create_dir_all(BLOBS).map_err(fault())?;
+        change::sweep(&dir);
         if !dir.exists(MARKER) {
             // Moved there whole: another process may be looking for it.
             let mut marker = Beside::create(&dir).map_err(fault())?;
@@ -156,6 +158,22 @@ impl Layout {
     /// The latest build. Absent: there is none.
     pub fn latest(&self) -> Result<Option<Descriptor>, Fault> {
         self.resolve(&Target::Latest)
+    }
+
+    /// The blobs that other repositories of a registry are known to hold: what was pushed to them, or pulled from them.
+    pub fn held_elsewhere(&self, reference: &Reference) -> Result<BTreeMap<Digest, String>, Fault> {
+        let mut held = BTreeMap::new();
+        for entry in self.index()?.manifests {
+            let Some(known) = index::names(&entry).and_then(|name| name.parse::<Reference>().ok()) else { continue };
+            if known.host != reference.host || known.repository == reference.repository {
+                continue;
+            }
+            // One that cannot be read is of no use here, and whoever needs it is told.
+            let Ok(bytes) = self.read(&entry, MANIFEST_BYTES_MAX) else { continue };
+            let Ok(manifest) = Manifest::parse(&bytes, entry.digest) else { continue };
+            held.extend(manifest.blobs().map(|blob| (blob.digest, known.repository.clone())));
+        }
+        Ok(held)
     }
 
     /// Begins to change the layout.

@@ -4,6 +4,7 @@
 
 mod fault;
 
+mod definition;
 mod descriptor;
 mod manifest;
 mod media;
@@ -14,6 +15,7 @@ mod canonical;
 mod layout;
 
 mod bundle;
+mod knowledge;
 mod lock;
 mod packages;
 

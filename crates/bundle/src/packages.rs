@@ -64,9 +64,9 @@ impl Assembly {
     /// All of it as one project. What the artifact says itself wins.
     pub fn files(&self, layout: &Layout, wanted: Wanted) -> Result<MemoryFiles, Fault> {
         self.bundle.insist_on_agent()?;
-        let mut parts = self.bundle.parts(layout, wanted)?;
-        for package in self.packages.iter().rev() {
-            merge::beneath(&mut parts, package.parts(layout, wanted)?);
+        let mut parts = self.bundle.parts(layout, wanted, self.packages.len())?;
+        for (precedence, package) in self.packages.iter().enumerate().rev() {
+            merge::beneath(&mut parts, package.parts(layout, wanted, precedence)?);
         }
         Ok(parts.into_files())
     }

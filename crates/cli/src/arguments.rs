@@ -31,27 +31,27 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// The global options, which may stand before or after the command.
+/// The global options, which may stand before or after the command. What is given twice counts as it was given last.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Options {
     /// The project's folder [default: the current one]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", overrides_with = "project")]
     pub(crate) project: Option<PathBuf>,
     /// Where threads are kept [default: `.entourage` in the project]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", overrides_with = "data")]
     pub(crate) data: Option<PathBuf>,
     /// The store itself, as in `sqlite:DIR` or `postgres://…` [default: SQLite in the data folder]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", overrides_with = "store")]
     pub(crate) store: Option<String>,
     /// Print one JSON document on stdout
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "json")]
     pub(crate) json: bool,
     /// How much is told on stderr [default: warn]
-    #[arg(long, global = true, value_name = "LEVEL")]
+    #[arg(long, global = true, value_name = "LEVEL", overrides_with = "log")]
     pub(crate) log: Option<LogLevel>,
     /// Ask this model in place of every other, as in `ollama:qwen3` or `script:FILE`
-    #[arg(long, global = true, value_name = "PROVIDER:MODEL")]
+    #[arg(long, global = true, value_name = "PROVIDER:MODEL", overrides_with = "model")]
     pub(crate) model: Option<String>,
     /// Speak plain HTTP to registries that are not on this machine
     #[arg(long, global = true)]

@@ -7,7 +7,7 @@ use crate::signatures::{self, Trusted};
 use crate::{environment, transfer};
 use entourage_bundle::signature::SIGNATURE;
 use entourage_bundle::{Bundle, Descriptor, Exit, Fault, Layout, Reference, Target};
-use entourage_model::Report;
+use entourage_model::{Digest, Report};
 use entourage_outside::registry::{Credentials, Patience, PlainHttp, Registry, RegistrySettings};
 
 /// The layout, in the data folder.
@@ -94,9 +94,31 @@ async fn fetch(invocation: &Invocation, layout: &Layout, reference: &Reference) 
     Ok(artifact)
 }
 
+/// Brings in what was attached to an artifact in its registry since it was fetched. Where nobody can be asked, what is
+/// here must do.
+pub(crate) async fn fetch_signatures(
+    invocation: &Invocation,
+    layout: &Layout,
+    reference: &Reference,
+    artifact: Digest,
+) -> Result<(), Fault> {
+    let mut change = layout.begin();
+    match registry(invocation).fetch_attached(reference, artifact, SIGNATURE, &mut change).await {
+        Ok(signatures) if signatures.is_empty() => Ok(()),
+        Ok(signatures) => {
+            signatures.iter().for_each(|signature| change.add(signature));
+            change.commit()
+        }
+        Err(fault) => {
+            tracing::warn!(?fault, "the registry of {reference} cannot be asked for signatures");
+            Ok(())
+        }
+    }
+}
+
 fn interrupted(reference: &Reference) -> Fault {
     let report = Report::error("B054", format!("`{reference}` was not fetched: interrupted; nothing of it was kept"));
-    Fault::new(Exit::Interrupted, report)
+    Fault::new(Exit::Cancelled, report)
 }
 
 /// How registries are spoken to in this call.

@@ -2,13 +2,12 @@
 
 use crate::invocation::Invocation;
 use crate::project::{self, Project};
-use crate::settings::{ProfileFolders, Settings, SettingsFile, Trust, place_of};
+use crate::settings::{ProfileFolders, Settings, SettingsFile, place_of};
 use crate::{definition_folder, environment, memory};
 use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// Reads and checks everything that can be run, faults included.
@@ -80,21 +79,8 @@ fn open_all(
     folders
 }
 
-/// What a project's own file names before the project is trusted lies beneath the project, links included.
+/// Wherever it lies: profiles are only read, and give their agents nothing but the tools that there are.
 fn open(project: &Project, named: &ProfileFolders, path: &str) -> Result<(String, Project), Report> {
-    if named.trust == Trust::Nobody {
-        let relative = path.trim_start_matches("./").trim_end_matches('/');
-        return match project.beneath(relative) {
-            Ok(folder) => Ok((relative.to_owned(), folder)),
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Err(unopened(path, &fault.to_string())),
-            Err(_) => {
-                let what = format!(
-                    "the profile folder `{path}` is ignored: a project may name only folders beneath it before it is trusted"
-                );
-                Err(Report::warning("C007", what).hint("if you trust this project, add `--trust`"))
-            }
-        };
-    }
     let full = base(project, named).join(expanded(path));
     let folder = Project::open(Some(&full), None).map_err(|_| unopened(path, "it is no folder that can be read"))?;
     Ok((shown(project, named, &without_steps_back(&full)), folder))

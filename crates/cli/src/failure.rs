@@ -1,34 +1,14 @@
-//! How a command fails: what people read, and the number that scripts see.
+//! How a command fails: what people read, and the number that scripts see, which is the model's.
 
 use entourage_bundle::Fault;
+pub(crate) use entourage_model::Exit;
 use entourage_model::Report;
 use entourage_runtime::RuntimeError;
 use entourage_store::StoreError;
-use std::process::ExitCode;
 
 const LOCKED: &str = "C015";
 const BAD_ADDRESS: &str = "S025";
 pub(crate) const UNANSWERED: &str = "C051";
-
-/// Why a process ended otherwise than well. The numbers are part of the contract with scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    Usage = 1,
-    File = 2,
-    Network = 3,
-    Packages = 4,
-    Unfaithful = 5,
-    Integrity = 6,
-    AgentFailed = 7,
-    Cancelled = 8,
-    Store = 9,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
 
 /// A command that did not do what it was asked to. Everything that is wrong is said at once.
 #[derive(Debug)]
@@ -54,15 +34,7 @@ impl Failure {
 
     /// Packing, reading or fetching an artifact did not happen.
     pub(crate) fn of_bundle(fault: Fault) -> Self {
-        let exit = match fault.exit() {
-            entourage_bundle::Exit::Usage => Exit::Usage,
-            entourage_bundle::Exit::File => Exit::File,
-            entourage_bundle::Exit::Registry => Exit::Network,
-            entourage_bundle::Exit::Packages => Exit::Packages,
-            entourage_bundle::Exit::Unfaithful => Exit::Unfaithful,
-            entourage_bundle::Exit::Integrity => Exit::Integrity,
-            entourage_bundle::Exit::Interrupted => Exit::Cancelled,
-        };
+        let exit = fault.exit();
         Self { reports: fault.into_reports(), exit }
     }
 

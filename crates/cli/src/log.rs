@@ -11,6 +11,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 pub(crate) fn start(level: LogLevel, screen: &Screen) {
     let level = level.filter();
     let filter = Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("entourage", level);
+    // What it says about certificates is an error that we report ourselves.
+    let filter = filter.with_target("rustls_platform_verifier", LevelFilter::OFF);
     let lines = fmt::layer()
         .with_ansi(screen.note_paint().coloured)
         .with_writer(screen.clone())

@@ -8,6 +8,7 @@ mod commands;
 mod environment;
 mod failure;
 mod given;
+mod harmless;
 mod log;
 mod screen;
 

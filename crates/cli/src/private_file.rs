@@ -2,9 +2,10 @@
 
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::Dir;
 use entourage_model::{Place, Report};
-use std::io::{self, Read as _, Write as _};
+use entourage_outside::private_file;
+use std::io::{self, Read as _};
 
 const BYTES_MAX: u64 = 64 << 10;
 
@@ -52,16 +53,8 @@ fn read(folder: &Dir, name: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// Written whole under another name first, so that nobody ever reads half of it.
-fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
-    let draft = format!("{name}.new");
-    match folder.remove_file(&draft) {
-        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    writeln!(folder.open_with(&draft, &options)?, "{text}")?;
-    folder.rename(&draft, folder, name)?;
+/// Writes a file of one line, which only its owner can read.
+pub(crate) fn make(folder: &Dir, name: &str, text: &str) -> io::Result<String> {
+    private_file::write(folder, name, &format!("{text}\n"))?;
     Ok(text.to_owned())
 }

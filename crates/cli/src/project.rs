@@ -95,12 +95,6 @@ impl Project {
         })
     }
 
-    /// A folder of this one as if it were a project. It is opened by capability: nothing leads out of this one.
-    pub(crate) fn beneath(&self, folder: &str) -> io::Result<Self> {
-        let dir = self.dir.open_dir(if folder.is_empty() { "." } else { folder })?;
-        Ok(Self { root: self.root.join(folder), data: self.data.clone(), dir, packed: None })
-    }
-
     /// Whether something lies at this path, be it a link that leads nowhere.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.dir.symlink_metadata(path).is_ok()

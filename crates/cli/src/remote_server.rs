@@ -4,6 +4,7 @@ mod call;
 mod document;
 
 use crate::failure::Failure;
+use crate::private_file;
 use crate::project::Project;
 use crate::server_file;
 use crate::source::Source;
@@ -13,10 +14,12 @@ use async_trait::async_trait;
 use call::{Answer, Desk, Events, escaped};
 use document::{RunDocument, ThreadDocument};
 use entourage_model::{Ending, RunId, ThreadId, ThreadStatus, Timestamp};
+use entourage_serve::Identity;
 use entourage_store::{Clock, RunFilter, RunRow, ThreadFilter, ThreadRow};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The most that the API gives at once.
@@ -24,6 +27,8 @@ const PAGE: usize = 1000;
 /// How long one request waits for a thread; then it is asked again.
 const WAIT_SECONDS: u64 = 30;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How long whoever listens there may take to show who it is.
+const PROOF_TIME: Duration = Duration::from_secs(10);
 
 /// Every request has a connection of its own, so that there is nothing to close.
 #[derive(Debug)]
@@ -32,10 +37,22 @@ pub(crate) struct RemoteServer {
     clock: Clock,
 }
 
+/// Where the server is that `server.json` names, if it is that one: a port may be somebody else's by now, who would be
+/// glad of our token. So it has to prove itself before it is told anything.
+pub(crate) async fn address(project: &Project) -> Option<SocketAddr> {
+    let named = server_file::read(project)?;
+    let nonce = private_file::randomness().and_then(Identity::generate).ok()?;
+    let (stranger, path) = (Desk::new(named.address, None), format!("/healthz?nonce={}", nonce.reveal()));
+    let answer = tokio::time::timeout(PROOF_TIME, stranger.get(&path)).await.ok()?.ok()?;
+    let answer: Value = answer.document().ok()?;
+    let is_it = named.identity.is_proven(nonce.reveal(), answer.get("proof")?.as_str()?);
+    is_it.then_some(named.address)
+}
+
 impl RemoteServer {
-    /// The server that `server.json` names, if it is there and takes our token: a port may be somebody else's by now.
+    /// The server that `server.json` names, if it is there and takes our token.
     pub(crate) async fn find(project: &Project) -> Option<Self> {
-        let desk = Desk::new(server_file::read(project)?, token_file::own(project)?);
+        let desk = Desk::new(address(project).await?, Some(token_file::own(project)?));
         let answer = desk.get("/threads?limit=1").await.ok()?;
         answer.is_good().then(|| Self { desk, clock: Clock::system() })
     }

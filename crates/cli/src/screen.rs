@@ -1,9 +1,11 @@
 //! The terminal: data to stdout, everything else to stderr, and a picture on stderr that redraws itself in place.
 
 use crate::environment;
+use crate::harmless::{bare, harmless};
 use console::{Style, Term};
 use entourage_model::{Report, Severity};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing_subscriber::fmt::MakeWriter;
@@ -53,8 +55,10 @@ impl Screen {
         self.note_paint
     }
 
-    /// Prints what was asked for. A reader that went away, as `head` does, is no fault.
+    /// Prints what was asked for: exactly, but where somebody reads it on a terminal. A reader that went away, as `head`
+    /// does, is no fault.
     pub(crate) fn data(&self, text: &str) {
+        let text = if io::stdout().is_terminal() { harmless(text) } else { Cow::Borrowed(text) };
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         _ = write!(io::stdout().lock(), "{text}{newline}").and_then(|()| io::stdout().flush());
     }
@@ -67,6 +71,7 @@ impl Screen {
 
     /// A line beside the data.
     pub(crate) fn note(&self, text: &str) {
+        let text = if io::stderr().is_terminal() { harmless(text) } else { Cow::Borrowed(text) };
         self.above_picture(format!("{text}\n").as_bytes());
     }
 
@@ -85,7 +90,7 @@ impl Screen {
         let mut drawn = self.drawn();
         let mut frame = erased(*drawn);
         for line in lines {
-            frame.push_str(line);
+            frame.push_str(&bare(line));
             frame.push('\n');
         }
         _ = io::stderr().lock().write_all(frame.as_bytes());

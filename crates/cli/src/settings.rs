@@ -49,8 +49,8 @@ pub(crate) struct Settings {
     pub(crate) variables: Variables,
     /// The users whose variables are not given to the project, because nobody trusts it.
     pub(crate) withheld: BTreeSet<String>,
-    /// How `lead` drives children.
-    pub(crate) dialects: Vec<Dialect>,
+    /// How `lead` drives children. Absent: as what the project declares suggests.
+    pub(crate) dialects: Option<Vec<Dialect>>,
     /// The same for agents by their names.
     pub(crate) agent_dialects: BTreeMap<String, Vec<Dialect>>,
     /// Whether the built-in `general-purpose` is there.
@@ -77,7 +77,6 @@ pub(crate) struct SignatureKeys {
 pub(crate) struct ProfileFolders {
     /// Absent: a variable does.
     pub(crate) file: Option<String>,
-    pub(crate) trust: Trust,
     pub(crate) paths: Vec<String>,
 }
 
@@ -112,7 +111,7 @@ impl Settings {
                 let users = table.remove("users");
                 withheld.extend(users.iter().filter_map(Value::as_table).flat_map(Table::keys).cloned());
             }
-            folders = profile_folders(&table, Some(name), *trust).or(folders);
+            folders = profile_folders(&table, Some(name)).or(folders);
             keys = signature_keys(&table, Some(name)).or(keys);
             if table.contains_key("model") {
                 model_place = Some(place_of(name, text, &["model"]));
@@ -122,7 +121,7 @@ impl Settings {
         for (name, text) in variables {
             match variable::read(name, text) {
                 Ok(table) => {
-                    folders = profile_folders(&table, None, Trust::User).or(folders);
+                    folders = profile_folders(&table, None).or(folders);
                     keys = signature_keys(&table, None).or(keys);
                     model_place = model_place.filter(|_| !table.contains_key("model"));
                     merge(&mut merged, table);
@@ -144,7 +143,7 @@ impl Settings {
             providers: part(table, "providers"),
             variables: held(table),
             withheld: BTreeSet::new(),
-            dialects: table.get("dialects").map_or_else(|| vec![Dialect::AgentScope], |_| part(table, "dialects")),
+            dialects: table.get("dialects").map(|_| part(table, "dialects")),
             agent_dialects: agent_dialects(table),
             general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
             task_files: in_table(table, "agentscope", "task_files").and_then(Value::as_bool).unwrap_or_default(),
@@ -169,10 +168,10 @@ fn agent_dialects(table: &Table) -> BTreeMap<String, Vec<Dialect>> {
     agents.into_iter().filter_map(|(name, agent)| Some((name, agent.dialects?))).collect()
 }
 
-fn profile_folders(table: &Table, file: Option<&String>, trust: Trust) -> Option<ProfileFolders> {
+fn profile_folders(table: &Table, file: Option<&String>) -> Option<ProfileFolders> {
     let paths = in_table(table, "dex", "profile_dirs")?.as_array()?;
     let paths = paths.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    Some(ProfileFolders { file: file.cloned(), trust, paths })
+    Some(ProfileFolders { file: file.cloned(), paths })
 }
 
 fn signature_keys(table: &Table, file: Option<&String>) -> Option<SignatureKeys> {

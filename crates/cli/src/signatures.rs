@@ -38,6 +38,11 @@ impl Trusted {
         Ok(Self { policy, keys })
     }
 
+    /// Whether anybody wants to know who has signed.
+    pub(crate) fn asks(&self) -> bool {
+        self.policy != Policy::None || !self.keys.is_empty()
+    }
+
     /// Looks at every signature of an artifact. What the policy does not take is a fault; what it dislikes is told.
     pub(crate) fn check(
         &self,

@@ -75,7 +75,10 @@ impl Holder {
 #[async_trait]
 impl Source for Storage {
     async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, Failure> {
-        self.store.thread(id).await.map_err(|error| self.refused(&error))
+        let mut row = self.store.thread(id).await.map_err(|error| self.refused(&error))?;
+        let named = entourage_runtime::name_artifacts(&*self.store, row.as_mut_slice()).await;
+        named.map_err(|error| self.refused(&error))?;
+        Ok(row)
     }
 
     async fn threads(&self, filter: &ThreadFilter, limit: usize) -> Result<Vec<ThreadRow>, Failure> {

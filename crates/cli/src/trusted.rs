@@ -3,14 +3,14 @@
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, shown};
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::Dir;
 use entourage_declare::FILE_BYTES_MAX;
 use entourage_model::{Place, Report};
-use std::io::{self, Write as _};
+use entourage_outside::private_file;
+use std::io;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "trusted";
-const DRAFT: &str = "trusted.new";
 
 /// Whether this folder is on the list. One that cannot be read trusts nobody.
 pub(crate) fn contains(folder: &Path) -> bool {
@@ -63,7 +63,6 @@ fn read() -> io::Result<Vec<String>> {
     }
 }
 
-/// Written whole under another name first, so that nobody ever reads half of it.
 fn write(list: &[String]) -> io::Result<()> {
     let file = file()?;
     let folder = file.parent().ok_or_else(|| io::Error::other("there is no folder for it"))?;
@@ -72,15 +71,5 @@ fn write(list: &[String]) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
     let folder = Dir::open_ambient_dir(folder, cap_std::ambient_authority())?;
-    match folder.remove_file(DRAFT) {
-        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut draft = folder.open_with(DRAFT, &options)?;
-    for line in list {
-        writeln!(draft, "{line}")?;
-    }
-    folder.rename(DRAFT, &folder, NAME)
+    private_file::write(&folder, NAME, &list.iter().map(|line| format!("{line}\n")).collect::<String>())
 }

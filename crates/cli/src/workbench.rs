@@ -87,11 +87,11 @@ impl Workbench {
     }
 }
 
-/// A project that nobody trusts keeps to its own folder.
+/// A project that nobody trusts keeps to its own folder, and to folders elsewhere that are meant for agents.
 pub(crate) fn reach(invocation: &Invocation) -> Reach {
     match invocation.settings.trust {
         Trust::User => Reach::Anywhere,
-        Trust::Nobody => Reach::Project,
+        Trust::Nobody => Reach::Definitions,
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::faults::Faults;
 use crate::solo::Solo;
 use crate::tree::{At, Spot};
-use entourage_model::{ChildEntry, Kind, Name, Program, Reasoning, Report, ToolChoice, ToolConfig, Variable};
+use entourage_model::{
+    ChildEntry, HookStage, Kind, Name, Program, Reasoning, Report, ToolChoice, ToolConfig, Variable,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,7 +75,7 @@ pub(crate) struct AgentDraft {
     pub(crate) variables: Vec<Variable>,
     pub(crate) hooks: Vec<At<Name>>,
     /// Those that run on a parent's thread.
-    pub(crate) parent_hooks: Vec<At<Name>>,
+    pub(crate) parent_hooks: Vec<ParentHookDraft>,
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -213,6 +215,13 @@ pub(crate) struct ModelDraft {
     pub(crate) fallbacks: Vec<At<Name>>,
     pub(crate) provider_options: Map<String, Value>,
     pub(crate) extra: Map<String, Value>,
+}
+
+/// A hook that an agent names for its parent.
+#[derive(Debug)]
+pub(crate) struct ParentHookDraft {
+    pub(crate) hook: At<Name>,
+    pub(crate) stage: HookStage,
 }
 
 /// Code that runs when something happens on a thread.

@@ -28,6 +28,12 @@ pub trait Files: Sync {
     fn is_executable(&self, _path: &str) -> bool {
         false
     }
+
+    /// How much the file at a path has to say among those of the same folder: what packages bring has less than what
+    /// the project says itself. Zero where everything is of one project.
+    fn precedence(&self, _path: &str) -> usize {
+        0
+    }
 }
 
 /// What a path leads to.
@@ -45,9 +51,15 @@ pub enum Kind {
 pub struct MemoryFiles {
     files: BTreeMap<String, Vec<u8>>,
     executables: BTreeSet<String>,
+    precedences: BTreeMap<String, usize>,
 }
 
 impl MemoryFiles {
+    /// Lets a file have more or less to say than others.
+    pub fn rank(&mut self, path: impl Into<String>, precedence: usize) {
+        self.precedences.insert(path.into(), precedence);
+    }
+
     /// Adds a file, or puts it in the place of one.
     pub fn insert(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>, is_executable: bool) {
         let path = path.into();
@@ -63,7 +75,7 @@ impl MemoryFiles {
 impl<P: Into<String>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
         let files = files.into_iter().map(|(path, bytes)| (path.into(), bytes.into())).collect();
-        Self { files, executables: BTreeSet::new() }
+        Self { files, ..Self::default() }
     }
 }
 
@@ -98,6 +110,10 @@ impl Files for MemoryFiles {
 
     fn is_executable(&self, path: &str) -> bool {
         self.executables.contains(path)
+    }
+
+    fn precedence(&self, path: &str) -> usize {
+        self.precedences.get(path).copied().unwrap_or_default()
     }
 }
 

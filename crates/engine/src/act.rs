@@ -52,7 +52,11 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
         Act::QueueTool { name, arguments } => {
             may_call(world, state, name)?;
             check_size(max, "the text of the arguments", arguments.len())?;
-            let calls = session(state)?.calls.len();
+            let session = session(state)?;
+            if session.open == 0 {
+                return Err("no call is open behind which another could be made".to_owned());
+            }
+            let calls = session.calls.len();
             if calls < CALLS_MAX { Ok(()) } else { Err(format!("one answer may come to at most {CALLS_MAX} calls")) }
         }
         Act::Emit { name, data } => {
@@ -70,8 +74,8 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
         }
         // Paths are checked where they are made.
         Act::PutFile(_) | Act::RemoveFile { .. } | Act::AskPrompt { .. } => Ok(()),
-        // Whose run it is was looked at where it was read.
-        Act::ReadRun { .. } => Ok(()),
+        // Whose run it is was looked at where it was read; what failed has failed.
+        Act::ReadRun { .. } | Act::NoteHookFailure { .. } => Ok(()),
     }
 }
 
@@ -115,6 +119,9 @@ pub(crate) fn trace(state: &ThreadState, act: &Act) -> Option<Event> {
         }
         Act::Emit { name, data } => Event::Emitted { name: name.clone(), data: data.clone() },
         Act::ReadRun { run } => Event::RunRead { run: run.clone() },
+        Act::NoteHookFailure { hook, occasion, why } => {
+            Event::HookFailed { hook: hook.clone(), occasion: occasion.clone(), why: why.clone() }
+        }
         Act::QueueMessage { .. }
         | Act::NotifyParent { .. }
         | Act::SetStatus { .. }

@@ -58,8 +58,9 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::MessageDeleted { id } => transcript::delete(state, *id),
         Event::CallQueued { call } => queue_call(state, call),
         Event::PromptAnswered { usage, .. } => state.usage += *usage,
-        // Files have rows of their own, and what was emitted is for others.
-        Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } => {}
+        Event::CreationHeard => state.creation_heard = true,
+        // Files have rows of their own; what was emitted, and what a hook failed at, is for others.
+        Event::FilePut(_) | Event::FileRemoved { .. } | Event::Emitted { .. } | Event::HookFailed { .. } => {}
     }
 }
 

@@ -12,13 +12,20 @@ use std::collections::BTreeMap;
 pub fn looks_at_files(world: &World<'_>, state: &ThreadState, input: &Input) -> bool {
     let Some(side) = state.session.as_ref().and_then(|session| world.side(state, session.acting)) else { return false };
     match input {
-        Input::Answered(Ok(answer)) => answer.calls.iter().any(|call| hands_over(side, call.name.as_str())),
+        Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. } => {
+            answer.calls.iter().any(|call| hands_over(side, call.name.as_str()))
+        }
         Input::ToolEnded { call, .. } => {
             let session = state.session.as_ref();
             let call = session.and_then(|session| Some(&session.calls[session.open_call(call)?].call));
             call.is_some_and(|call| attaching(side, call.name.as_str()).is_some())
         }
-        Input::Answered(Err(_)) | Input::Resumed | Input::Mail | Input::Tick | Input::Broke { .. } => false,
+        Input::Answered(Err(_))
+        | Input::Advised { answer: Err(_), .. }
+        | Input::Resumed
+        | Input::Mail
+        | Input::Tick
+        | Input::Broke { .. } => false,
     }
 }
 

@@ -221,7 +221,16 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Vec<Arc<str>> {
 
 /// The folders that define agents which this input may start: the caller reads their prompts into the world.
 pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, input: &Input) -> Vec<String> {
-    let answered = if let Input::Answered(Ok(answer)) = input { answer.calls.as_slice() } else { &[] };
+    let answered = match input {
+        Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. } => answer.calls.as_slice(),
+        Input::Answered(Err(_))
+        | Input::Advised { answer: Err(_), .. }
+        | Input::Resumed
+        | Input::Mail
+        | Input::ToolEnded { .. }
+        | Input::Tick
+        | Input::Broke { .. } => &[],
+    };
     let called =
         mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
     let calls: Vec<&ToolCall> = answered.iter().chain(called).collect();

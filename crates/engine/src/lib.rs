@@ -9,6 +9,7 @@ mod attachment;
 mod context;
 mod dialect;
 mod doings;
+mod hook;
 mod limit;
 mod offer;
 mod state;
@@ -24,8 +25,9 @@ pub use dialect::agentscope::{Seen, id as agent_id, output as task_output, tasks
 pub use dialect::dex::{envelope as dex_envelope, profile_id, word as dex_word};
 pub use dialect::{Look, definition_folders, startable};
 pub use doings::Doings;
+pub use hook::{CallResult, Change, Echo, Occasion, Pause, hears_birth, listeners};
 pub use offer::{World, offered};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};
-pub use step::{Cue, Decision, Effect, Input, Letter, Mail, step};
+pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, step};
 pub use subprompt::request as subprompt_request;
 pub use variable::for_tool as variables_for_tool;

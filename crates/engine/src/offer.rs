@@ -1,6 +1,7 @@
 //! Which tools a side is offered at this moment.
 
 use crate::dialect;
+use crate::hook::Echo;
 use crate::state::ThreadState;
 use crate::subprompt;
 use entourage_model::{
@@ -24,6 +25,8 @@ pub struct World<'a> {
     pub files: &'a BTreeMap<String, FileRow>,
     /// The prompts of agents that a folder defines, by the folder, where the input is one that starts such agents.
     pub definitions: &'a BTreeMap<String, Arc<str>>,
+    /// What came of the occasions of this very decision that hooks have heard of, in their order.
+    pub echoes: &'a [Echo],
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
 }

@@ -3,7 +3,7 @@
 use crate::doings::Doings;
 use entourage_model::{
     Ask, CallId, ChildLink, Communication, Dialect, Event, Message, Name, Outcome, RegistryEntry, RequestId, Rest,
-    RunId, RunStatus, Side, Started, TaskItem, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
+    RunId, RunStatus, Side, Started, TaskItem, Team, ThreadId, ThreadStatus, Timestamp, ToolCall, Usage, VariableValue,
     VariablesRequest, Wait,
 };
 use serde_json::Value;
@@ -43,6 +43,8 @@ pub struct ThreadState {
     pub requests: BTreeMap<RequestId, VariablesRequest>,
     /// Whether each side's immediate children were started since its agent took the thread.
     pub activated: [bool; 2],
+    /// Whether hooks have heard of the thread's creation, where they are to.
+    pub creation_heard: bool,
     /// Where in the transcript the results lie that immediate children brought before anybody had said anything.
     pub prelude: Option<usize>,
 }
@@ -165,7 +167,17 @@ impl ThreadState {
             values: BTreeMap::new(),
             requests: BTreeMap::new(),
             activated: [false; 2],
+            creation_heard: false,
             prelude: None,
+        })
+    }
+
+    /// The folder that the thread works in; nothing means the project's own.
+    pub fn folder(&self, team: &Team) -> Option<String> {
+        let given = || self.started.folder.clone();
+        team.agent(&self.agent).map_or_else(given, |agent| match &agent.workspace {
+            Some(wish) => wish.root(&agent.name),
+            None => given(),
         })
     }
 
@@ -207,10 +219,7 @@ impl ThreadState {
 
     /// The children that people and models are shown: those that can be written to, and background ones at work.
     pub fn registry(&self) -> impl Iterator<Item = RegistryEntry> {
-        self.children
-            .values()
-            .filter(|child| child.link.resumable || (!child.link.blocking && child.is_live()))
-            .map(|child| child.entry())
+        self.children.values().filter(|child| child.is_listed()).map(|child| child.entry())
     }
 }
 
@@ -227,7 +236,8 @@ impl Session {
 }
 
 impl Child {
-    fn entry(&self) -> RegistryEntry {
+    /// As its parent's registry has it.
+    pub fn entry(&self) -> RegistryEntry {
         RegistryEntry {
             reference: self.link.thread,
             name: self.link.agent.clone(),
@@ -241,6 +251,11 @@ impl Child {
             status: self.status.clone(),
             parent_communication: self.link.communication,
         }
+    }
+
+    /// Whether people and models are shown it.
+    pub fn is_listed(&self) -> bool {
+        self.link.resumable || (!self.link.blocking && self.is_live())
     }
 
     /// Whether it has something to do.

@@ -7,21 +7,25 @@ mod call;
 mod child;
 mod end;
 mod handoff;
+mod hook;
 mod interrupt;
 mod model;
 mod request;
+mod room;
 mod run;
 mod timer;
 mod tool;
 
 use crate::apply::apply;
 use crate::dialect::Look;
+use crate::hook::Pause;
 use crate::offer::World;
 use crate::state::{Session, ThreadState};
+use act::Closing;
 use child::Return;
 use entourage_model::{
-    Act, Attachment, CallId, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted, RemoteTask,
-    Role, ThreadId, Timestamp, ToolCall, Usage, Write,
+    Act, Attachment, CallId, ChildEntry, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted,
+    RemoteTask, Role, ThreadId, Timestamp, ToolCall, Usage, Write,
 };
 use std::collections::VecDeque;
 use tool::Returned;
@@ -34,7 +38,7 @@ pub struct Cue {
     pub input: Input,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Input {
     /// The thread was taken up: whatever was in flight before is lost.
     Resumed,
@@ -42,6 +46,8 @@ pub enum Input {
     Mail,
     /// The model call has ended, or every attempt at it has failed for the reason given.
     Answered(Result<ModelAnswer, String>),
+    /// The same, of a request that hooks have heard of; what they did to the thread counts with it.
+    Advised { answer: Result<ModelAnswer, String>, acts: Vec<Act> },
     ToolEnded {
         call: CallId,
         outcome: Outcome,
@@ -76,6 +82,8 @@ pub struct Decision {
     pub consumed: Vec<u64>,
     pub buried: Vec<u64>,
     pub effects: Vec<Effect>,
+    /// Hooks have to hear of something first: nothing of this decision counts.
+    pub pause: Option<Box<Pause>>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -126,11 +134,25 @@ impl Decision {
 /// If the decision cannot be made durable, both must be thrown away: they are ahead of the journal.
 pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cue) -> Decision {
     let ids = Ids::new(cue.now, cue.seed);
-    let mut desk = Desk { world, state, mail, now: cue.now, ids, settled: false, spawned: 0, out: Decision::default() };
+    let mut desk = Desk {
+        world,
+        state,
+        mail,
+        now: cue.now,
+        ids,
+        settled: false,
+        spawned: 0,
+        heard: 0,
+        deaf: matches!(cue.input, Input::Broke { .. }),
+        closing: Closing::default(),
+        out: Decision::default(),
+    };
+    desk.hear_of_creation();
     match cue.input {
         Input::Resumed => desk.resume(),
         Input::Mail => {}
-        Input::Answered(answer) => desk.answered(answer),
+        Input::Answered(answer) => desk.answered(answer, Vec::new()),
+        Input::Advised { answer, acts } => desk.answered(answer, acts),
         Input::ToolEnded { call, outcome, text, attachments, acts, facts } => {
             desk.tool_ended(&call, Returned { outcome, text, attachments, facts }, acts);
         }
@@ -139,6 +161,9 @@ pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cu
     }
     desk.sort_mail();
     desk.go_on();
+    while desk.close_heard() {
+        desk.go_on();
+    }
     desk.out
 }
 
@@ -153,7 +178,18 @@ struct Desk<'a> {
     settled: bool,
     /// How many children this decision starts.
     spawned: u32,
+    /// How many occasions of this decision hooks have heard of.
+    heard: usize,
+    /// Nobody hears of what happens now: it ends what has to end at once.
+    deaf: bool,
+    /// What hooks want to be over.
+    closing: Closing,
     out: Decision,
+}
+
+/// Whether the thread itself may start such a child now; whether its tree has room is known to the store.
+pub fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> bool {
+    room::has_room(world, state, entry).is_ok()
 }
 
 impl Desk<'_> {
@@ -207,6 +243,7 @@ impl Desk<'_> {
             Item::ChildEnded { child, run, ending, quiet } => {
                 self.child_ended(child, &Return { run, ending, quiet });
             }
+            Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
                 if self.state.children.get(&child).is_some_and(|known| !known.terminated) {
@@ -214,7 +251,9 @@ impl Desk<'_> {
                 }
             }
             Item::Call { call } => self.called(&call),
-            Item::Variables { request, child, variables } => self.variables_given(request, child, variables),
+            Item::Variables { request, child, variables, fingerprint: _ } => {
+                self.variables_given(request, child, variables)
+            }
             Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
             Item::Interrupt { run } => self.halt(&run),
             Item::Resume { run, message } => self.go_on_with(run, message),

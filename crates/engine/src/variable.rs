@@ -56,7 +56,8 @@ fn beyond<'a>(world: &World<'a>, state: &ThreadState, prompt: Option<&'a Prompt>
     prompt.or_else(|| world.variables.find(state.started.user_id.as_deref(), name).map(Secret::reveal))
 }
 
-/// The variables that a child begins with: those of its parent, but scoped ones only where they are given to it.
+/// The variables that a child begins with: those of its parent, but scoped ones only where they are given to it, or were
+/// given to its parent with all that can be started there.
 pub(crate) fn inherited(
     world: &World<'_>,
     state: &ThreadState,
@@ -67,9 +68,13 @@ pub(crate) fn inherited(
         return BTreeMap::new();
     }
     let scoped = scoped_below(world.team, child);
-    let reaches = |name: &String| given.contains(name) || !scoped.contains(name.as_str());
-    let kept = state.variables.iter().filter(|(name, _)| reaches(name));
-    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    let kept = state.variables.iter().filter_map(|(name, value)| {
+        let is_given = given.contains(name);
+        let reaches = is_given || value.is_granted() || !scoped.contains(name.as_str());
+        let value = || if is_given { value.clone().granted() } else { value.clone() };
+        reaches.then(|| (name.clone(), value()))
+    });
+    kept.collect()
 }
 
 /// What a child has to be given before it can start: every scoped variable that it, or anything that it can start or
@@ -82,7 +87,9 @@ pub(crate) fn needed(world: &World<'_>, state: &ThreadState, entry: &ChildEntry)
     let sides = agent.into_iter().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
     let prompts: Vec<&Prompt> = sides.map(|side| &side.prompt).collect();
     let is_held = |name: &&str| {
-        let handed_on = entry.scoped_env.iter().any(|given| given == name) && state.variables.contains_key(*name);
+        let own = state.variables.get(*name);
+        let handed_on =
+            own.is_some_and(|value| value.is_granted() || entry.scoped_env.iter().any(|given| given == name));
         handed_on
             || agent.is_some_and(|agent| agent.env.contains_key(*name))
             || prompts.iter().any(|prompt| prompt.env.contains_key(*name))

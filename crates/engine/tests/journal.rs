@@ -1,5 +1,5 @@
 //! Journals that were written once stay readable: `golden/journal-v1.jsonl` has every event that the first version began
-//! with, `golden/journal-v1-relations.jsonl` and `golden/journal-v1-dialects.jsonl` those that came later.
+//! with, `golden/journal-v1-relations.jsonl`, `…-dialects.jsonl`, `…-folders.jsonl` and `…-hooks.jsonl` what came later.
 
 use entourage_engine::ThreadState;
 use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage, Wait};
@@ -13,6 +13,10 @@ const VERSION_1: &str = include_str!("golden/journal-v1.jsonl");
 const RELATIONS: &str = include_str!("golden/journal-v1-relations.jsonl");
 /// What the dialects brought later, in the same version.
 const DIALECTS: &str = include_str!("golden/journal-v1-dialects.jsonl");
+/// What hooks brought later, in the same version.
+const HOOKS: &str = include_str!("golden/journal-v1-hooks.jsonl");
+/// How a child begins that works where its caller does.
+const FOLDERS: &str = include_str!("golden/journal-v1-folders.jsonl");
 
 fn read(journal: &str) -> Vec<Event> {
     journal.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -29,7 +33,7 @@ fn fold(journal: &[Event]) -> ThreadState {
 #[test]
 fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
     assert_eq!(JOURNAL_VERSION, 1, "a new version needs a golden journal of its own beside this one");
-    for journal in [VERSION_1, RELATIONS, DIALECTS] {
+    for journal in [VERSION_1, RELATIONS, DIALECTS, FOLDERS, HOOKS] {
         for (line, event) in journal.lines().zip(read(journal)) {
             assert_eq!(serde_json::to_string(&event).expect(line), line);
         }
@@ -40,9 +44,16 @@ fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
 fn the_golden_journals_have_every_kind_of_event() {
     let first: BTreeSet<usize> = events().iter().map(kind).collect();
     assert_eq!(first, (0..25).collect(), "what was written once is not changed");
-    let later = read(RELATIONS).into_iter().chain(read(DIALECTS));
+    let later = read(RELATIONS).into_iter().chain(read(DIALECTS)).chain(read(HOOKS));
     let all: BTreeSet<usize> = first.into_iter().chain(later.map(|event| kind(&event))).collect();
-    assert_eq!(all, (0..40).collect(), "add a line to the later golden journal, or take the kind back");
+    assert_eq!(all, (0..42).collect(), "add a line to the later golden journal, or take the kind back");
+}
+
+#[test]
+fn a_thread_that_was_told_of_no_folder_works_in_the_project() {
+    let team = entourage_model::Team::default();
+    assert_eq!(fold(&read(DIALECTS)).folder(&team), None);
+    assert_eq!(fold(&read(FOLDERS)).folder(&team).as_deref(), Some("agents/digger/workspace"));
 }
 
 /// Data that names the call which an ending answers is older than the rule that only the asker knows it.
@@ -107,6 +118,8 @@ fn kind(event: &Event) -> usize {
         Event::SessionResumed { .. } => 37,
         Event::TaskSaved(_) => 38,
         Event::PromptAnswered { .. } => 39,
+        Event::CreationHeard => 40,
+        Event::HookFailed { .. } => 41,
     }
 }
 
@@ -175,4 +188,11 @@ fn what_the_dialects_write_stays_readable() {
         ("item-1", RunStatus::Done, Some("seen"))
     );
     assert!(state.delegated.values().all(|run| run.status.is_terminal()), "{:?}", state.delegated);
+}
+
+#[test]
+fn what_hooks_write_stays_readable() {
+    let state = fold(&read(HOOKS));
+    assert!(state.started.hooked && state.creation_heard);
+    assert_eq!((state.values.len(), state.status()), (1, ThreadStatus::Idle), "a failure changes nothing");
 }

@@ -6,6 +6,8 @@ mod actor;
 mod deeds;
 #[path = "script/entry.rs"]
 mod entry;
+#[path = "script/hook.rs"]
+mod hook;
 #[path = "script/laws.rs"]
 mod laws;
 #[path = "properties/ledger.rs"]

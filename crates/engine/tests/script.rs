@@ -6,6 +6,8 @@ mod act;
 mod actor;
 #[path = "script/entry.rs"]
 mod entry;
+#[path = "script/hook.rs"]
+mod hook;
 #[path = "script/laws.rs"]
 mod laws;
 #[path = "script/names.rs"]
@@ -49,6 +51,8 @@ mod crashes;
 mod dex;
 #[path = "script/handoffs.rs"]
 mod handoffs;
+#[path = "script/hooks.rs"]
+mod hooks;
 #[path = "script/immediates.rs"]
 mod immediates;
 #[path = "script/limits.rs"]

@@ -1,4 +1,4 @@
-//! What a running tool does to its thread.
+//! What a running tool or hook does to its thread.
 
 use crate::{Ending, FileRow, Message, MessageId, Name, RunId, ThreadId, Usage, VariableValue};
 use serde_json::Value;
@@ -74,6 +74,12 @@ pub enum Act {
     ReadRun {
         run: RunId,
     },
+    /// Says that a hook came to no orderly end.
+    NoteHookFailure {
+        hook: Name,
+        occasion: String,
+        why: String,
+    },
 }
 
 /// How a tool ends its session.
@@ -106,6 +112,7 @@ impl Act {
             Self::QueueTool { name, arguments } => name.as_str().len() + arguments.len(),
             Self::StopSession(stop) => stop.ending.text.len(),
             Self::ReadRun { run } => run.as_str().len(),
+            Self::NoteHookFailure { why, .. } => why.len(),
             Self::DeleteMessage { .. } | Self::Terminate { .. } => 0,
         };
         ITSELF + text

@@ -65,6 +65,24 @@ pub struct Hook {
     pub source: Source,
 }
 
+/// A hook that an agent brings along for its parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParentHook {
+    pub hook: Name,
+    #[serde(default)]
+    pub stage: HookStage,
+}
+
+/// When a hook that a child brings along runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookStage {
+    BeforeParent,
+    /// Behind the parent's own.
+    #[default]
+    AfterParent,
+}
+
 /// A variable that a declaration asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
@@ -124,6 +142,9 @@ pub struct Agent {
     pub variables: Vec<Variable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Name>,
+    /// Hooks that run on the threads of agents that may start this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parent_hooks: Vec<ParentHook>,
     /// Nobody is offered it who may start any agent: only prompts that list it start it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlisted: bool,
@@ -222,6 +243,7 @@ impl Agent {
             env: BTreeMap::new(),
             variables: Vec::new(),
             hooks: Vec::new(),
+            parent_hooks: Vec::new(),
             unlisted: false,
             driven: false,
             dialects: Vec::new(),

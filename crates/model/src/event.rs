@@ -188,6 +188,15 @@ pub enum Event {
         name: String,
         data: Value,
     },
+    /// The hooks that wait for a thread's creation have heard of this one's.
+    CreationHeard,
+    /// A hook came to no orderly end: what it heard of went on without it.
+    HookFailed {
+        hook: Name,
+        /// By its name in Standard Agents.
+        occasion: String,
+        why: String,
+    },
 }
 
 impl Event {
@@ -234,7 +243,9 @@ impl Event {
             | Self::FilePut(_)
             | Self::FileRemoved { .. }
             | Self::PromptAnswered { .. }
-            | Self::Emitted { .. } => None,
+            | Self::Emitted { .. }
+            | Self::CreationHeard
+            | Self::HookFailed { .. } => None,
         }
     }
 }
@@ -274,6 +285,12 @@ pub struct Started {
     /// The models of its caller, for an agent that names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelRef>,
+    /// Hooks of its agent are to hear of its creation before anything else happens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooked: bool,
+    /// Where its caller works, for an agent that does not say where it does. Absent: in the project's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     pub at: Timestamp,
 }
 
@@ -296,6 +313,8 @@ impl Started {
             instructions: None,
             tools: None,
             models: Vec::new(),
+            hooked: false,
+            folder: None,
             at,
         }
     }
@@ -314,6 +333,16 @@ pub struct VariablesRequest {
     pub attachments: Vec<Attachment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// The dialect that the child was asked for in.
+    #[serde(default, skip_serializing_if = "Dialect::is_standard")]
+    pub dialect: Dialect,
+    /// What the child is given in place of what its agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Name>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelRef>,
     /// Every scoped variable that the child and what it can start must have, and those of them that hold nothing.
     pub required: Vec<String>,
     pub missing: Vec<String>,

@@ -14,6 +14,8 @@ pub enum Item {
     /// A child has ended one run. Comes once for each run.
     /// A `quiet` one is no news: another run of the same session brings the same ending.
     ChildEnded { child: ThreadId, run: RunId, ending: Ending, quiet: bool },
+    /// A child has ended a session for which its parent had not asked: somebody else had written to it.
+    ChildFinished { child: ThreadId, ending: Ending },
     /// A child was terminated; nothing else comes from it.
     ChildTerminated { child: ThreadId, run: Option<RunId> },
     /// A child has stopped in the middle of a run, which waits to be resumed.
@@ -21,7 +23,14 @@ pub enum Item {
     /// A child says what it is doing.
     ChildReported { child: ThreadId, status: String },
     /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
-    Variables { request: RequestId, child: ThreadId, variables: BTreeMap<String, VariableValue> },
+    Variables {
+        request: RequestId,
+        child: ThreadId,
+        variables: BTreeMap<String, VariableValue>,
+        /// The same for the same values, of which nothing can be read. Sealed values are never the same twice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fingerprint: Option<String>,
+    },
     /// Somebody outside calls a tool in the place of a model. A thread whose agent is not driven so is called by nobody.
     Call { call: ToolCall },
     /// Ends one run of this thread.

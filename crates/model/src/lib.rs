@@ -6,6 +6,7 @@ mod act;
 mod agent;
 mod digest;
 mod event;
+mod exit;
 mod fact;
 mod file;
 mod id;
@@ -28,12 +29,13 @@ mod write;
 
 pub use act::{Act, StopSession};
 pub use agent::{
-    Agent, Binding, ChildEntry, Communication, Dialect, HandoffEntry, Hook, Immediate, Instructions, Kind, ModelRef,
-    Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig, Source, Team,
-    ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
+    Agent, Binding, ChildEntry, Communication, Dialect, HandoffEntry, Hook, HookStage, Immediate, Instructions, Kind,
+    ModelRef, ParentHook, Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig,
+    Source, Team, ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
 };
 pub use digest::{BadDigest, Digest};
 pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, VariablesRequest, Wait};
+pub use exit::Exit;
 pub use fact::Fact;
 pub use file::{BadPath, FileRow, copy_path, file_path, mime_type};
 pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RequestId, RunId, Side, ThreadId};

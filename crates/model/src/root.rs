@@ -10,13 +10,17 @@ impl WorkspaceWish {
     /// |---|---|---|---|
     /// | yes | isolated | that folder | its `AGENTS.md` |
     /// | yes | shared | the project | its `AGENTS.md` |
-    /// | no | isolated | `agents/<name>/workspace` | the declaration's body |
+    /// | no | isolated | `agents/<id>/workspace` | the declaration's body |
     /// | no | shared | the project | the declaration's body |
     pub fn root(&self, agent: &Name) -> Option<String> {
         match (self.mode, &self.path) {
             (WorkspaceMode::Shared, _) => None,
             (WorkspaceMode::Isolated, Some(path)) => Some(path.clone()),
-            (WorkspaceMode::Isolated, None) => Some(format!("agents/{agent}/workspace")),
+            (WorkspaceMode::Isolated, None) => {
+                // An agent whose name another one has is called `<format>/<id>`.
+                let id = agent.as_str().rsplit('/').next().unwrap_or_default();
+                Some(format!("agents/{id}/workspace"))
+            }
         }
     }
 }

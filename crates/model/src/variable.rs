@@ -16,6 +16,9 @@ pub struct VariableValue {
     /// `value` can be read only with the key of the vault that sealed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sealed: bool,
+    /// It was given for the thread and for everything that the thread can start: what is scoped there finds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    granted: bool,
 }
 
 /// Reads what was sealed before it was stored.
@@ -26,16 +29,26 @@ pub trait Vault: fmt::Debug + Send + Sync {
 
 impl VariableValue {
     pub fn text(value: impl Into<String>) -> Self {
-        Self { value: value.into(), secret: false, sealed: false }
+        Self { value: value.into(), secret: false, sealed: false, granted: false }
     }
 
     pub fn secret(value: impl Into<String>) -> Self {
-        Self { value: value.into(), secret: true, sealed: false }
+        Self { value: value.into(), secret: true, sealed: false, granted: false }
     }
 
     /// A secret as it is stored.
     pub fn sealed(value: impl Into<String>) -> Self {
-        Self { value: value.into(), secret: true, sealed: true }
+        Self { value: value.into(), secret: true, sealed: true, granted: false }
+    }
+
+    /// The same, for a thread with all that it can start.
+    #[must_use]
+    pub fn granted(self) -> Self {
+        Self { granted: true, ..self }
+    }
+
+    pub fn is_granted(&self) -> bool {
+        self.granted
     }
 
     pub fn is_secret(&self) -> bool {

@@ -4,6 +4,7 @@
 //! Nothing here decides anything: it does what it is told and says how that went.
 
 pub mod model;
+pub mod private_file;
 pub mod registry;
 pub mod remote;
 pub mod sandbox;

@@ -15,6 +15,7 @@ mod push;
 mod referrers;
 mod token;
 mod trouble;
+mod upload;
 mod watch;
 mod wire;
 
@@ -22,6 +23,7 @@ pub use address::PlainHttp;
 pub use credential::Credential;
 pub use credentials::{CredentialFault, Credentials};
 pub use patience::Patience;
+pub use push::Freight;
 pub use watch::{Unwatched, Watch};
 
 use entourage_bundle::{Fault, Reference};

@@ -1,13 +1,17 @@
-//! Agents that another server runs, by the task protocol of AgentScope: submit, look, fetch, cancel.
+//! Agents that another server runs, by the task protocol of AgentScope: submit, listen, look, fetch, cancel.
 //!
-//! A task's id is given, so that repeating a request after a crash finds what was begun. A server that cannot be reached
+//! Where the server has an event stream it says when to look; where it has none, or it breaks, the task is looked at now
+//! and then. A task's id is given, so that repeating a request after a crash finds what was begun. A server that cannot be reached
 //! for a moment delays a task and does not fail it.
 
+mod ear;
 mod wire;
 
+use crate::model::Watch;
 use crate::model::http::Http;
+use ear::{Ear, Heard};
 use entourage_model::{Name, RemoteTask, Secret};
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,12 +21,18 @@ use wire::{Answered, Refused, State};
 
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
+/// The same for one that has not taken the task yet: whoever waits for it wants to know soon.
+const UNTAKEN_MAX: Duration = Duration::from_secs(12);
 /// The first pause between two looks; each is twice the one before, up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-const REQUEST_TIME: Duration = Duration::from_secs(120);
+const REQUEST_TIME: Duration = Duration::from_secs(180);
 /// How long a server that says a task has succeeded is waited for to give its result.
 const FETCH_SECONDS: u64 = 120;
+/// How long a server may take to begin a stream.
+const OPEN_TIME: Duration = Duration::from_secs(10);
+/// How long a stream is trusted to tell everything.
+const LOOK_TIME: Duration = Duration::from_secs(15);
 
 /// What is sent with every request to an agent's server: values that a settings file writes out.
 pub type Headers = BTreeMap<Name, BTreeMap<String, Secret>>;
@@ -53,20 +63,24 @@ impl Remotes {
         Self::new(Headers::new, |_| None)
     }
 
-    /// Has the task done, and returns its result or why there is none. Dropping the future leaves the task to its
-    /// server: only `cancel` ends it.
-    pub async fn ask(&self, task: &RemoteTask) -> Result<String, String> {
-        self.submit(task).await?;
-        let (mut pause, mut lost, mut denied) = (PAUSE_FIRST, None, false);
+    /// Has the task done, and returns its result or why there is none. Whoever looks on is told what the agent says
+    /// meanwhile. Dropping the future leaves the task to its server: only `cancel` ends it.
+    pub async fn ask(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<String, String> {
+        self.submit(task, watch).await?;
+        let (mut ear, mut trouble, mut denied) = (Ear::default(), Trouble::default(), false);
+        let mut pause = PAUSE_FIRST;
         loop {
             match self.look(task).await {
                 Ok(State::Done(Some(result))) => return Ok(result),
-                Ok(State::Done(None)) => return self.fetch(task).await,
+                Ok(State::Done(None)) => return self.fetch(task, watch).await,
                 Ok(State::Failed(why)) => return Err(format!("the remote agent failed: {why}")),
                 Ok(State::Cancelled) => return Err("the remote agent was cancelled".to_owned()),
-                Ok(State::AtWork) => lost = None,
+                Ok(State::AtWork) => {
+                    trouble = Trouble::default();
+                    denied = false;
+                }
                 Ok(State::Asks) => {
-                    lost = None;
+                    trouble = Trouble::default();
                     // Nobody here can allow anything, so that it is denied, once for each pause.
                     if !std::mem::replace(&mut denied, true) {
                         self.call(task, Method::POST, "resume", Some(json!({ "decisions": [] }))).await.ok();
@@ -74,9 +88,25 @@ impl Remotes {
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
                 Err(Refused::Passing(why)) => {
-                    let since = *lost.get_or_insert_with(Instant::now);
-                    if since.elapsed() > UNREACHABLE_MAX {
-                        return Err(why);
+                    ear.close();
+                    trouble.again(why, pause, watch)?;
+                }
+            }
+            self.until_news(task, &mut ear, pause, watch).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Tells the server that the task is to end, for as long as a server may be out of reach.
+    pub async fn cancel(&self, task: &RemoteTask) {
+        let (mut pause, mut trouble) = (PAUSE_FIRST, Trouble::default());
+        loop {
+            match self.call(task, Method::POST, "cancel", None).await {
+                Ok(_) | Err(Refused::Lasting(_)) => return,
+                Err(Refused::Passing(why)) => {
+                    tracing::warn!(task = task.id, "a remote task is not cancelled yet: {why}");
+                    if trouble.again(why, pause, &()).is_err() {
+                        return;
                     }
                 }
             }
@@ -85,23 +115,40 @@ impl Remotes {
         }
     }
 
-    /// Tells the server that the task is to end; a few times where it cannot be reached.
-    pub async fn cancel(&self, task: &RemoteTask) {
-        let mut pause = PAUSE_FIRST;
-        for _ in 0..6 {
-            match self.call(task, Method::POST, "cancel", None).await {
-                Ok(_) | Err(Refused::Lasting(_)) => return,
-                Err(Refused::Passing(why)) => {
-                    tracing::warn!(task = task.id, "a remote task is not cancelled yet: {why}")
+    /// Waits until it is worth while to look again: something was heard, or the time has come.
+    async fn until_news(&self, task: &RemoteTask, ear: &mut Ear, pause: Duration, watch: &dyn Watch) {
+        if !ear.is_deaf && !ear.is_open() {
+            let opened = tokio::time::timeout(OPEN_TIME, self.listen(task, ear.lines.after)).await;
+            ear.open(opened.unwrap_or_else(|_| Err(Refused::Passing("no stream in time".to_owned()))));
+        }
+        if !ear.is_open() {
+            return tokio::time::sleep(pause).await;
+        }
+        let listened = async {
+            loop {
+                match ear.next().await {
+                    Some(Heard::Text(text)) => watch.delta(&text),
+                    Some(Heard::News) => return true,
+                    None => return false,
                 }
             }
+        };
+        // Whatever a stream does not tell is found by looking all the same.
+        if !tokio::time::timeout(LOOK_TIME, listened).await.unwrap_or(true) {
             tokio::time::sleep(pause).await;
-            pause *= 2;
         }
     }
 
-    async fn submit(&self, task: &RemoteTask) -> Result<(), String> {
-        let (mut pause, begun, mut context) = (PAUSE_FIRST, Instant::now(), Some(wire::context(task)));
+    /// The server's answer to a request for what happens behind this event.
+    async fn listen(&self, task: &RemoteTask, after: u64) -> Result<Response, Refused> {
+        let request = self.request(task, Method::GET, "events")?.header("accept", "text/event-stream");
+        let request = if after > 0 { request.header("last-event-id", after) } else { request };
+        wire::started(request.send().await, task.remote.host())
+    }
+
+    async fn submit(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<(), String> {
+        let mut trouble = Trouble { patience: UNTAKEN_MAX, ..Trouble::default() };
+        let (mut pause, mut context) = (PAUSE_FIRST, Some(wire::context(task)));
         loop {
             let mut body = json!({ "task_id": task.id, "agent_id": task.agent, "input": task.input });
             if let Some(context) = &context {
@@ -123,8 +170,7 @@ impl Remotes {
                     };
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) if begun.elapsed() > UNREACHABLE_MAX => return Err(why),
-                Err(Refused::Passing(_)) => {}
+                Err(Refused::Passing(why)) => trouble.again(why, pause, watch)?,
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
@@ -137,9 +183,19 @@ impl Remotes {
         Ok(answered.state())
     }
 
-    async fn fetch(&self, task: &RemoteTask) -> Result<String, String> {
+    /// The result, from a server that does not give it with the state.
+    async fn fetch(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<String, String> {
+        let (mut pause, mut trouble) = (PAUSE_FIRST, Trouble::default());
         let query = format!("wait?timeout_seconds={FETCH_SECONDS}");
-        let answered = self.call(task, Method::GET, &query, None).await.map_err(Refused::text)?;
+        let answered = loop {
+            match self.call(task, Method::GET, &query, None).await {
+                Ok(answered) => break answered,
+                Err(Refused::Lasting(why)) => return Err(why),
+                Err(Refused::Passing(why)) => trouble.again(why, pause, watch)?,
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        };
         answered.insist()?;
         match answered.state() {
             State::Done(result) => Ok(result.unwrap_or_default()),
@@ -149,7 +205,7 @@ impl Remotes {
         }
     }
 
-    /// One request, with the agent's headers.
+    /// One request and its answer.
     async fn call(
         &self,
         task: &RemoteTask,
@@ -157,19 +213,25 @@ impl Remotes {
         rest: &str,
         body: Option<Value>,
     ) -> Result<Answered, Refused> {
-        let is_submission = body.is_some() && rest.is_empty();
-        let url = wire::address(&task.remote.url, (!is_submission).then_some(task.id.as_str()), rest);
-        let url: Url = url.parse().map_err(|_| Refused::Lasting("the agent's `url` is no address".to_owned()))?;
-        let unreachable = |why| Refused::Lasting(format!("`{}` {why}", task.remote.host()));
-        let client = self.http.open(&url).map_err(unreachable)?;
-        let mut request = client.request(method, url).timeout(REQUEST_TIME);
-        for (name, value) in self.headers_of(task)? {
-            request = request.header(name, value.reveal());
-        }
+        // The longest time that a server is told to take for an answer, and a while more.
+        let mut request = self.request(task, method, rest)?.timeout(REQUEST_TIME);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
         Answered::read(request.send().await, task.remote.host()).await
+    }
+
+    /// A request about the task, or for all of them where it is new, with the agent's headers.
+    fn request(&self, task: &RemoteTask, method: Method, rest: &str) -> Result<RequestBuilder, Refused> {
+        let is_submission = method == Method::POST && rest.is_empty();
+        let url = wire::address(&task.remote.url, (!is_submission).then_some(task.id.as_str()), rest);
+        let url: Url = url.parse().map_err(|_| Refused::Lasting("the agent's `url` is no address".to_owned()))?;
+        let unreachable = |why| Refused::Lasting(format!("`{}` {why}", task.remote.host()));
+        let mut request = self.http.open(&url).map_err(unreachable)?.request(method, url);
+        for (name, value) in self.headers_of(task)? {
+            request = request.header(name, value.reveal());
+        }
+        Ok(request)
     }
 
     /// What the settings write out, and what they take from the environment.
@@ -187,5 +249,32 @@ impl Remotes {
             headers.push((name.clone(), Secret::new(value)));
         }
         Ok(headers)
+    }
+}
+
+/// Since when a server cannot be asked, and how often it was tried.
+#[derive(Debug)]
+struct Trouble {
+    since: Option<Instant>,
+    attempts: u32,
+    patience: Duration,
+}
+
+impl Default for Trouble {
+    fn default() -> Self {
+        Self { since: None, attempts: 0, patience: UNREACHABLE_MAX }
+    }
+}
+
+impl Trouble {
+    /// Says that another try follows, unless there were enough.
+    fn again(&mut self, why: String, pause: Duration, watch: &dyn Watch) -> Result<(), String> {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        if since.elapsed() > self.patience {
+            return Err(why);
+        }
+        self.attempts += 1;
+        watch.retrying(self.attempts + 1, pause, &why);
+        Ok(())
     }
 }

@@ -31,9 +31,9 @@ use std::path::{Path, PathBuf};
 /// How far the paths may lead that a project's agents wish for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Nowhere but beneath the project.
+    /// Beneath the project, and to a folder elsewhere that is meant for agents: it has an `AGENTS.md`.
     #[default]
-    Project,
+    Definitions,
     /// Anywhere, if they are absolute: somebody trusts whoever wrote them.
     Anywhere,
 }

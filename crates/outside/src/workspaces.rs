@@ -29,8 +29,13 @@ impl Workspaces {
     pub fn root(&self, root: Option<&str>) -> Result<Arc<Workspace>, PathFault> {
         let Some(root) = root else { return Ok(Arc::clone(&self.project)) };
         match self.project.beneath(root) {
-            Err(PathFault::Outside { .. }) if self.leads_elsewhere(root) => {
-                Workspace::open(Path::new(root)).map(|elsewhere| Arc::new(elsewhere.elsewhere(&self.project)))
+            Err(fault @ PathFault::Outside { .. }) if Path::new(root).is_absolute() => {
+                let elsewhere = Workspace::open(Path::new(root))?.elsewhere(&self.project);
+                let is_open = match self.project.reach() {
+                    Reach::Anywhere => true,
+                    Reach::Definitions => elsewhere.file(DEFINITION).is_ok(),
+                };
+                if is_open { Ok(Arc::new(elsewhere)) } else { Err(fault) }
             }
             found => found.map(Arc::new),
         }
@@ -40,8 +45,8 @@ impl Workspaces {
     pub fn definition(&self, folder: &str) -> Result<Option<String>, PathFault> {
         let file = format!("{}/{DEFINITION}", folder.trim_end_matches('/'));
         let text = match self.project.read_text(&file, DEFINITION_BYTES_MAX) {
-            Err(PathFault::Outside { .. }) if self.leads_elsewhere(folder) => Workspace::open(Path::new(folder))
-                .and_then(|elsewhere| elsewhere.read_text(DEFINITION, DEFINITION_BYTES_MAX)),
+            Err(PathFault::Outside { .. }) if Path::new(folder).is_absolute() => Workspace::open(Path::new(folder))
+                .and_then(|elsewhere| elsewhere.elsewhere(&self.project).read_text(DEFINITION, DEFINITION_BYTES_MAX)),
             text => text,
         };
         match text {
@@ -49,9 +54,5 @@ impl Workspaces {
             Err(PathFault::NotFound { .. }) => Ok(None),
             Err(fault) => Err(fault),
         }
-    }
-
-    fn leads_elsewhere(&self, folder: &str) -> bool {
-        self.project.reach() == Reach::Anywhere && Path::new(folder).is_absolute()
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod shell {
+    mod attacks;
     mod box_of_files;
     mod endings;
     mod outputs;

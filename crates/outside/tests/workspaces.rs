@@ -16,7 +16,9 @@ fn project() -> (TempDir, Workspaces, Workspaces) {
     let root = around.path().join("project");
     fs::create_dir_all(root.join("defs/reviewer")).unwrap();
     fs::create_dir_all(root.join(".own")).unwrap();
-    fs::create_dir_all(around.path().join("elsewhere")).unwrap();
+    for folder in ["elsewhere", "secrets"] {
+        fs::create_dir_all(around.path().join(folder)).unwrap();
+    }
     fs::write(root.join("defs/reviewer/AGENTS.md"), "You review.\n").unwrap();
     fs::write(root.join(".own/AGENTS.md"), "SECRET").unwrap();
     fs::write(around.path().join("elsewhere/AGENTS.md"), "You are elsewhere.").unwrap();
@@ -24,7 +26,7 @@ fn project() -> (TempDir, Workspaces, Workspaces) {
         let project = Workspace::open(&root).unwrap().without(&root.join(".own")).reaching(reach);
         Workspaces::new(Arc::new(project))
     };
-    let (near, far) = (workspaces(Reach::Project), workspaces(Reach::Anywhere));
+    let (near, far) = (workspaces(Reach::Definitions), workspaces(Reach::Anywhere));
     (around, near, far)
 }
 
@@ -56,7 +58,6 @@ fn wish(mode: WorkspaceMode, path: Option<&str>) -> Option<WorkspaceWish> {
 async fn each_wish_has_its_folder() {
     use WorkspaceMode::{Isolated, Shared};
     let (around, near, far) = project();
-    let elsewhere = fs::canonicalize(around.path()).unwrap().join("elsewhere");
     let absolute = around.path().join("project/defs/reviewer");
     for (wish, expected) in [
         (None, "made"),
@@ -69,10 +70,17 @@ async fn each_wish_has_its_folder() {
         assert_eq!(place_of(&near, wish.clone()).await.unwrap(), expected, "{wish:?}");
         assert!(around.path().join("project").join(expected).is_file());
     }
-    let outside = wish(Isolated, elsewhere.to_str());
-    assert!(matches!(place_of(&near, outside.clone()).await, Err(PathFault::Outside { .. })));
-    let made = elsewhere.join("made").display().to_string();
-    assert_eq!(place_of(&far, outside).await.unwrap(), made, "a file that is not the project's has a whole path");
+    let outside = |folder: &str| fs::canonicalize(around.path()).unwrap().join(folder);
+    let wished = |folder: &str| wish(Isolated, outside(folder).to_str());
+    let made = |folder: &str| outside(folder).join("made").display().to_string();
+    for workspaces in [&near, &far] {
+        let found = place_of(workspaces, wished("elsewhere")).await.unwrap();
+        assert_eq!(found, made("elsewhere"), "a file that is not the project's has a whole path");
+    }
+    // A folder that no agent is meant to work in needs somebody's trust.
+    let refused = place_of(&near, wished("secrets")).await;
+    assert!(matches!(refused, Err(PathFault::Outside { .. })), "{refused:?}");
+    assert_eq!(place_of(&far, wished("secrets")).await.unwrap(), made("secrets"));
     for path in ["../elsewhere", "defs/../../elsewhere", ".own", "defs/reviewer/AGENTS.md"] {
         assert!(place_of(&far, wish(Isolated, Some(path))).await.is_err(), "{path}");
     }
@@ -100,8 +108,13 @@ fn a_definition_folder_is_read_as_it_is_now() {
     assert_eq!(read(&near, "defs/reviewer").unwrap(), None);
     assert_eq!(read(&near, "defs/nobody").unwrap(), None);
     let elsewhere = around.path().join("elsewhere").display().to_string();
-    assert!(matches!(read(&near, &elsewhere), Err(PathFault::Outside { .. })));
-    assert_eq!(read(&far, &elsewhere).unwrap().as_deref(), Some("You are elsewhere."));
+    for text in ["You are elsewhere.", "You have moved."] {
+        fs::write(around.path().join("elsewhere/AGENTS.md"), text).unwrap();
+        assert_eq!(read(&near, &elsewhere).unwrap().as_deref(), Some(text));
+    }
+    fs::remove_file(around.path().join("elsewhere/AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink(&file, around.path().join("elsewhere/AGENTS.md")).unwrap();
+    assert!(read(&far, &elsewhere).is_err(), "a link leads out of the folder");
     for folder in ["../elsewhere", ".own"] {
         assert!(read(&far, folder).is_err(), "{folder}");
     }

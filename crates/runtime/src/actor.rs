@@ -1,13 +1,14 @@
 //! The only loop: input → step → commit → perform.
 
 mod commit;
+mod hear;
 
 use crate::perform::Flight;
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{
     Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files, step,
 };
-use entourage_model::{ModelAnswer, Team, ThreadId, ThreadStatus, Timestamp};
+use entourage_model::{FileRow, Team, ThreadId, ThreadStatus, Timestamp};
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
 use futures::stream::{FuturesUnordered, StreamExt as _};
@@ -63,6 +64,9 @@ impl From<RuntimeError> for Gone {
         Self::Failed(error)
     }
 }
+
+/// A thread's files, and the prompts of agents that folders define.
+type Outlook = (BTreeMap<String, FileRow>, BTreeMap<String, Arc<str>>);
 
 struct Actor {
     inner: Arc<Inner>,
@@ -160,7 +164,7 @@ async fn work(inner: &Arc<Inner>, lease: Lease, claim: Option<Claim>, (bell, fir
         Err(gone) => gone,
     };
     if matches!(gone, Gone::Parked) && matches!(actor.state.status(), ThreadStatus::Waiting | ThreadStatus::Idle) {
-        inner.cache.put(actor.state);
+        inner.cache.put(Arc::new(actor.state));
     }
     gone
 }
@@ -204,6 +208,12 @@ impl Actor {
             inner: Arc::clone(inner),
         };
         actor.receive(lines);
+        // A thread that has not asked its model yet has just begun.
+        if actor.state.usage.steps == 0
+            && let Some(folder) = actor.state.folder(&actor.team)
+        {
+            inner.make_folder(folder).await;
+        }
         if actor.tried {
             // Whoever died over the thread may not have shown what it had decided.
             inner.show_assignments(actor.state.tasks.clone()).await;
@@ -228,7 +238,7 @@ impl Actor {
             }
             if let Some(left) = self.settle(held, decision).await? {
                 self.reload(left).await?;
-                input = again.map_or(Input::Resumed, |answer| Input::Answered(Ok(answer)));
+                input = again.unwrap_or(Input::Resumed);
                 continue;
             }
             input = self.next_input().await?;
@@ -236,31 +246,43 @@ impl Actor {
     }
 
     /// A copy of an answer that could ask for more children than the tree has room for.
-    fn may_spawn(&self, input: &Input) -> Option<ModelAnswer> {
-        let Input::Answered(Ok(answer)) = input else { return None };
+    fn may_spawn(&self, input: &Input) -> Option<Input> {
+        let (Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. }) = input else { return None };
         let acting = self.state.session.as_ref()?.acting;
         let agent = self.team.agent(&self.state.agent)?;
         let side = agent.side(acting)?;
         let starts = side.prompt.children().next().is_some() || !agent.dialects.is_empty();
         let can = !answer.calls.is_empty() && starts;
-        can.then(|| answer.clone())
+        can.then(|| input.clone())
     }
 
     async fn decide(&mut self, input: Input) -> Result<Decision, Gone> {
-        let (looks, folders) = {
-            let world = self.inner.world(&self.team, self.tree_left);
-            (looks_at_files(&world, &self.state, &input), definition_folders(&world, &self.state, &self.mail, &input))
-        };
-        let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
-        let definitions = self.inner.definitions(folders).await;
+        if !self.team.hooks.is_empty() {
+            return self.decide_heard(input).await;
+        }
+        let (files, definitions) = self.outlook(&input).await?;
         let world = World { files: &files, definitions: &definitions, ..self.inner.world(&self.team, self.tree_left) };
         let cue = Cue { now: self.inner.store.now(), seed: fastrand::u64(..), input };
         let decision = step(&world, &mut self.state, &mut self.mail, cue);
+        self.forget_aborted(&decision);
+        Ok(decision)
+    }
+
+    /// What a decision about the input must know beside the thread itself.
+    async fn outlook(&mut self, input: &Input) -> Result<Outlook, Gone> {
+        let (looks, folders) = {
+            let world = self.inner.world(&self.team, self.tree_left);
+            (looks_at_files(&world, &self.state, input), definition_folders(&world, &self.state, &self.mail, input))
+        };
+        let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
+        Ok((files, self.inner.definitions(folders).await))
+    }
+
+    fn forget_aborted(&mut self, decision: &Decision) {
         if decision.effects.contains(&Effect::Abort) {
             // What has come back meanwhile answers questions that were taken back.
             self.landed.clear();
         }
-        Ok(decision)
     }
 
     /// Goes back to what is durable.
@@ -281,7 +303,7 @@ impl Actor {
     async fn next_input(&mut self) -> Result<Input, Gone> {
         // What a tool came to is recorded, whatever else has arrived. An answer is taken only if nobody has taken
         // the question back: the queue is read first.
-        if let Some(input) = self.landed.pop_front_if(|input| !matches!(input, Input::Answered(_))) {
+        if let Some(input) = self.landed.pop_front_if(|input| !is_answer(input)) {
             return Ok(input);
         }
         let has_landed = !self.landed.is_empty();
@@ -332,6 +354,10 @@ impl Actor {
         self.inner.hub.announce(self.root, self.lease.thread, ThreadStatus::Ready);
         Err(Gone::Released)
     }
+}
+
+fn is_answer(input: &Input) -> bool {
+    matches!(input, Input::Answered(_) | Input::Advised { .. })
 }
 
 /// Sleeps for that long, or for good.

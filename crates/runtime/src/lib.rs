@@ -24,10 +24,8 @@ mod wait;
 
 pub use artifact::name_artifacts;
 pub use drive::Offer;
-pub use entourage_outside::tool::Occasion;
 pub use entourage_store::{FileRow, Page, RootKey, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 pub use hub::{Notice, Watcher};
-pub use perform::Aftermath;
 pub use request::Given;
 pub use runtime::{Parts, Runtime, RuntimeError};
 pub use spawn::{Created, NewRoot, Order, Outgoing, Sent};

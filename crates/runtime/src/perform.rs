@@ -10,8 +10,7 @@ mod tool;
 pub(crate) use look::look;
 pub(crate) use model::model;
 pub(crate) use prompt::{Interview, prompt};
-pub use script::Aftermath;
-pub(crate) use script::{Scene, script};
+pub(crate) use script::{Ground, Scene, advised, echo, is_advised, script};
 pub(crate) use tool::tool;
 
 use entourage_engine::Input;

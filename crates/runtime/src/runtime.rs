@@ -1,6 +1,7 @@
 //! The runtime of one process: what its actors share, and how it starts and ends.
 
 use crate::actor;
+use crate::artifact::Artifacts;
 use crate::cache::StateCache;
 use crate::hub::{Hub, Watcher};
 use crate::mirror::Mirror;
@@ -112,6 +113,7 @@ pub(crate) struct Inner {
     pub(crate) vault: SealedVault,
     pub(crate) slots: usize,
     pub(crate) teams: Teams,
+    pub(crate) artifacts: Artifacts,
     pub(crate) cache: StateCache,
     pub(crate) hub: Hub,
     pub(crate) mirror: Mirror,
@@ -151,6 +153,7 @@ impl Runtime {
             remotes: Arc::new(parts.remotes),
             vault: parts.vault,
             slots: parts.slots.max(1),
+            artifacts: Artifacts::default(),
             cache: StateCache::default(),
             hub: Hub::new(is_shared),
             mirror: Mirror::new(parts.data, parts.task_files),
@@ -189,8 +192,8 @@ impl Runtime {
     }
 
     /// The state of a thread as its journal tells it.
-    pub async fn state(&self, thread: ThreadId) -> Result<Option<ThreadState>, RuntimeError> {
-        self.inner.fold(thread).await
+    pub async fn state(&self, thread: ThreadId) -> Result<Option<Arc<ThreadState>>, RuntimeError> {
+        self.inner.state(thread).await
     }
 
     /// How many threads this process holds in memory right now.
@@ -244,6 +247,7 @@ impl Inner {
             limits: &self.limits,
             files: NO_FILES,
             definitions: NO_DEFINITIONS,
+            echoes: &[],
             tree_left,
         }
     }
@@ -268,6 +272,15 @@ impl Inner {
         };
         let read = tokio::task::spawn_blocking(move || folders.into_iter().filter_map(read).collect());
         read.await.unwrap_or_default()
+    }
+
+    /// Makes the folder that a thread is going to work in. One that cannot be made is told when a tool needs it.
+    pub(crate) async fn make_folder(&self, folder: String) {
+        let workspaces = self.workspaces.clone();
+        let made = tokio::task::spawn_blocking(move || workspaces.root(Some(&folder)).err()).await;
+        if let Ok(Some(fault)) = made {
+            tracing::warn!(%fault, "the folder of a thread cannot be opened");
+        }
     }
 
     /// The files of a thread.
@@ -316,6 +329,30 @@ impl Inner {
         for &thread in notified {
             self.roster.ring(thread);
         }
+    }
+
+    /// The state of a thread, folded from what is kept of it onwards: whoever looks again pays for what is new.
+    async fn state(&self, thread: ThreadId) -> Result<Option<Arc<ThreadState>>, RuntimeError> {
+        let Some(row) = self.store.thread(thread).await? else { return Ok(None) };
+        if let Some(kept) = self.cache.look(thread, row.seq) {
+            return Ok(Some(kept));
+        }
+        let mut state = match self.cache.take_beginning(thread) {
+            Some(beginning) => beginning,
+            None => match self.fold(thread).await? {
+                Some(state) => Arc::new(state),
+                None => return Ok(None),
+            },
+        };
+        if state.seq < row.seq {
+            let mut journal = JournalReader::behind(&*self.store, thread, state.seq);
+            let growing = Arc::make_mut(&mut state);
+            while let Some(stored) = journal.next().await? {
+                apply(growing, &stored.event);
+            }
+        }
+        self.cache.put(Arc::clone(&state));
+        Ok(Some(state))
     }
 
     /// Folds a thread's journal. `None` when there is no such thread.

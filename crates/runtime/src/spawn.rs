@@ -1,6 +1,7 @@
 //! Making root threads and writing to threads, from outside.
 
 use crate::runtime::{Inner, Runtime, RuntimeError};
+use entourage_engine::hears_birth;
 use entourage_model::{
     Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
     Side, Started, Team, ThreadId, VariableValue,
@@ -32,6 +33,8 @@ pub struct Order {
     pub run: RunId,
     /// Tools that nobody may call for it.
     pub denied: Vec<Name>,
+    /// What makes a repetition the same as the first, beside the run's id.
+    pub key: Option<RootKey>,
 }
 
 /// Something said to a thread from outside.
@@ -61,6 +64,13 @@ pub struct Sent {
     pub repeated: bool,
 }
 
+/// A line that lies in a thread's queue.
+pub(crate) struct Queued {
+    pub(crate) number: u64,
+    /// What the key's first call had queued, where this one repeats it.
+    pub(crate) first: Option<Item>,
+}
+
 impl Runtime {
     /// Makes a root thread and takes it up. When this returns, the thread and its message are durable.
     pub async fn create(&self, root: NewRoot) -> Result<Created, RuntimeError> {
@@ -84,7 +94,7 @@ impl Runtime {
     /// The same for work whose run has its id already: repeating it is told of the first.
     pub async fn submit(&self, root: NewRoot, order: Order) -> Result<Created, RuntimeError> {
         let name = format!("run/{}", order.run);
-        let key = RootKey { request: Digest::of(name.as_bytes()), name };
+        let key = order.key.clone().unwrap_or_else(|| RootKey { request: Digest::of(name.as_bytes()), name });
         self.create_keyed(root, Some(order), key).await
     }
 
@@ -116,20 +126,32 @@ impl Runtime {
         let now = inner.store.now();
         let mut ids = Ids::new(now, fastrand::u64(..));
         let thread = ids.thread();
-        let Order { run, denied } =
-            order.unwrap_or_else(|| Order { run: ids.run(Dialect::Standard), denied: Vec::new() });
+        let (run, denied) = match order {
+            Some(order) => (order.run, order.denied),
+            None => (ids.run(Dialect::Standard), Vec::new()),
+        };
+        let (hooked, waits) = hears_birth(&root.team, &root.agent, Side::A);
         let asked =
             root.message.map(|message| self.first_run(&mut ids, (thread, run), &root.agent, message)).transpose()?;
-        let (run, posted) = asked.unzip();
-        let started =
-            Started { user_id: root.user_id.clone(), denied, ..Started::root(thread, root.agent.clone(), bundle, now) };
+        let (mut run, posted) = asked.unzip();
+        let started = Started {
+            user_id: root.user_id.clone(),
+            denied,
+            hooked,
+            ..Started::root(thread, root.agent.clone(), bundle, now)
+        };
         let has_immediate = root.team.agent(&root.agent).is_some_and(|agent| agent.has_immediate_children());
         let mut events = vec![Event::Started(started)];
         if !root.variables.is_empty() {
             let variables = inner.vault.seal_all(root.variables).map_err(RuntimeError::Broken)?;
             events.push(Event::VariablesSet { variables });
         }
-        if let Some(posted) = posted {
+        let mut items = Vec::new();
+        if let (Some(posted), true) = (&posted, waits) {
+            // Hooks hear of the first message before it is said.
+            items.push(Item::Message(posted.clone()));
+            run.iter_mut().for_each(|run: &mut NewRun| run.begun = false);
+        } else if let Some(posted) = posted {
             // Born at work: the first message need not pass through the queue.
             let deadline = now.after(Duration::from_secs(inner.limits.run_seconds));
             events.push(Event::SessionStarted { deadline, acting: Side::A, ask: None });
@@ -145,9 +167,9 @@ impl Runtime {
             user_id: root.user_id,
             tags: root.tags,
             events,
-            items: Vec::new(),
-            // Immediate children start with the thread, whether or not anybody has said anything.
-            at_work: run.is_some() || has_immediate,
+            items,
+            // Immediate children start with the thread, and hooks hear of it, whether or not anybody has said anything.
+            at_work: run.is_some() || has_immediate || hooked,
             run,
         };
         Ok((new, root.files))
@@ -190,15 +212,17 @@ impl Runtime {
         })
     }
 
-    /// Queues a message as the request of a run with this id, once.
-    pub async fn ask(&self, thread: ThreadId, outgoing: Outgoing, run: RunId) -> Result<(), RuntimeError> {
+    /// Queues a message as the request of a run with this id, once. What the thread may call was settled when it was
+    /// made.
+    pub async fn ask(&self, thread: ThreadId, outgoing: Outgoing, order: Order) -> Result<(), RuntimeError> {
+        let (run, key) = (order.run, order.key.map(|key| key.name));
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
         let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
         let request = outgoing.content.clone();
         let message = self.message(&mut ids, outgoing)?;
         let new = NewRun { id: run.clone(), thread, parent: None, agent: row.agent, request, begun: false };
         let item = Item::Message(Posted { run: Some(run), ..Posted::plain(message) });
-        self.queue_line(thread, (item, Some(new)), None).await.map(drop)
+        self.queue_line(thread, (item, Some(new)), key).await.map(drop)
     }
 
     /// Ends the current turn of a thread; background children go on.
@@ -235,15 +259,15 @@ impl Runtime {
         item: Item,
         key: Option<String>,
     ) -> Result<Option<Item>, RuntimeError> {
-        self.queue_line(thread, (item, None), key).await
+        Ok(self.queue_line(thread, (item, None), key).await?.first)
     }
 
-    async fn queue_line(
+    pub(crate) async fn queue_line(
         &self,
         thread: ThreadId,
         (item, run): (Item, Option<NewRun>),
         key: Option<String>,
-    ) -> Result<Option<Item>, RuntimeError> {
+    ) -> Result<Queued, RuntimeError> {
         let line = NewLine { item, key, run, messages_max: self.inner.limits.queue_messages };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
@@ -252,7 +276,7 @@ impl Runtime {
             let queued = queued.map_err(|error| RuntimeError::from_enqueue(error, thread))?;
             let notified = queued.holder.filter(|holder| *holder == inner.node.id()).map(|_| thread);
             inner.take_up(queued.claim.into_iter().collect(), notified.as_slice());
-            Ok(queued.first)
+            Ok(Queued { number: queued.number, first: queued.first })
         })
         .await
     }

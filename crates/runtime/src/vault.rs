@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use entourage_model::{VariableValue, Vault};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +16,22 @@ type Source = Box<dyn Fn(bool) -> Result<Option<[u8; SealedVault::KEY_BYTES]>, S
 /// Seals and opens with one key, which is asked for when it is first needed. Its `Debug` says nothing of it.
 pub struct SealedVault {
     source: Source,
-    key: OnceLock<LessSafeKey>,
+    keys: OnceLock<Keys>,
     random: SystemRandom,
+}
+
+/// What one key is used for, each with a key of its own.
+struct Keys {
+    seal: LessSafeKey,
+    mark: hmac::Key,
+}
+
+impl Keys {
+    fn new(bytes: &[u8; SealedVault::KEY_BYTES]) -> Self {
+        let key = UnboundKey::new(&CHACHA20_POLY1305, bytes).expect("the length is the key's own");
+        let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, bytes), b"fingerprints of given variables");
+        Self { seal: LessSafeKey::new(key), mark: hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()) }
+    }
 }
 
 impl fmt::Debug for SealedVault {
@@ -36,7 +51,7 @@ impl SealedVault {
     pub fn lazy(
         source: impl Fn(bool) -> Result<Option<[u8; Self::KEY_BYTES]>, String> + Send + Sync + 'static,
     ) -> Self {
-        Self { source: Box::new(source), key: OnceLock::new(), random: SystemRandom::new() }
+        Self { source: Box::new(source), keys: OnceLock::new(), random: SystemRandom::new() }
     }
 
     /// A key that nobody else has and nobody keeps: what it seals is lost with the process.
@@ -46,14 +61,22 @@ impl SealedVault {
         Self::new(key)
     }
 
-    fn key(&self, make: bool) -> Result<Option<&LessSafeKey>, String> {
-        if self.key.get().is_none() {
+    fn keys(&self, make: bool) -> Result<Option<&Keys>, String> {
+        if self.keys.get().is_none() {
             let Some(bytes) = (self.source)(make)? else { return Ok(None) };
-            let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).expect("the length is the key's own");
             // Somebody else may have been first; the source gives everybody the same.
-            _ = self.key.set(LessSafeKey::new(key));
+            _ = self.keys.set(Keys::new(&bytes));
         }
-        Ok(self.key.get())
+        Ok(self.keys.get())
+    }
+
+    fn some_keys(&self) -> Result<&Keys, String> {
+        self.keys(true)?.ok_or_else(|| "there is no key to seal secrets with".to_owned())
+    }
+
+    /// The same for the same bytes. Without the key nobody can try out what they were.
+    pub(crate) fn fingerprint(&self, bytes: &[u8]) -> Result<String, String> {
+        Ok(STANDARD.encode(hmac::sign(&self.some_keys()?.mark, bytes)))
     }
 
     /// Seals what is secret; the rest stays as it is. Fails where there can be no key: no secret is stored then.
@@ -61,7 +84,7 @@ impl SealedVault {
         if !value.is_secret() || value.is_sealed() {
             return Ok(value);
         }
-        let key = self.key(true)?.ok_or("there is no key to seal secrets with")?;
+        let key = &self.some_keys()?.seal;
         let mut nonce = [0; NONCE_LEN];
         self.random.fill(&mut nonce).expect("the system gives random numbers");
         let mut text = value.reveal().as_bytes().to_vec();
@@ -80,7 +103,7 @@ impl SealedVault {
 
 impl Vault for SealedVault {
     fn open(&self, sealed: &str) -> Option<String> {
-        let key = self.key(false).ok().flatten()?;
+        let key = &self.keys(false).ok().flatten()?.seal;
         let mut bytes = STANDARD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
@@ -102,6 +125,14 @@ mod tests {
         assert_eq!(sealed.open(&other), None);
         assert_ne!(Ok(sealed), vault.seal(VariableValue::secret("hunter2")), "the same value twice looks different");
         assert_eq!(vault.open("c2hvcnQ="), None);
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_same_for_the_same_bytes_and_the_same_key() {
+        let (vault, other) = (SealedVault::of_this_process(), SealedVault::of_this_process());
+        assert_eq!(vault.fingerprint(b"hunter2"), vault.fingerprint(b"hunter2"));
+        assert_ne!(vault.fingerprint(b"hunter2"), vault.fingerprint(b"hunter3"));
+        assert_ne!(vault.fingerprint(b"hunter2"), other.fingerprint(b"hunter2"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Waiting for threads and runs, without asking again and again.
 
 use crate::runtime::{Runtime, RuntimeError};
-use entourage_model::{RequestId, RunId, ThreadId, ThreadStatus};
+use entourage_model::{RunId, ThreadId, ThreadStatus};
 use entourage_store::{Page, RunRow, StoreError, ThreadFilter, ThreadRow};
 use std::time::Duration;
 use tokio::sync::broadcast;
@@ -26,17 +26,13 @@ enum Goal<'a> {
     /// Nothing of the tree is at work.
     Quiet(ThreadId),
     Ended(&'a RunId, ThreadId),
-    /// The request for variables is used or over.
-    Closed(ThreadId, RequestId),
 }
 
 impl Goal<'_> {
     /// The one thread that it is about; without one any thread of the tree can be the last.
     fn thread(&self) -> Option<ThreadId> {
         match self {
-            Goal::Settled(thread) | Goal::Terminated(thread) | Goal::Ended(_, thread) | Goal::Closed(thread, _) => {
-                Some(*thread)
-            }
+            Goal::Settled(thread) | Goal::Terminated(thread) | Goal::Ended(_, thread) => Some(*thread),
             Goal::Quiet(_) => None,
         }
     }
@@ -73,12 +69,6 @@ impl Runtime {
         self.until(root, ENDING, Goal::Ended(run, thread)).await.map(drop)
     }
 
-    /// Whether the request was closed in time.
-    pub(crate) async fn until_closed(&self, thread: ThreadId, request: RequestId) -> Result<bool, RuntimeError> {
-        let root = self.row(thread).await?.root;
-        self.until(root, ENDING, Goal::Closed(thread, request)).await
-    }
-
     async fn row(&self, thread: ThreadId) -> Result<ThreadRow, RuntimeError> {
         self.inner.store.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))
     }
@@ -91,7 +81,6 @@ impl Runtime {
         match goal {
             Goal::Settled(thread) => Ok(is_settled(self.row(*thread).await?.status)),
             Goal::Terminated(thread) => Ok(self.row(*thread).await?.status == ThreadStatus::Terminated),
-            Goal::Closed(thread, request) => Ok(self.request(*thread, *request).await?.is_none()),
             Goal::Ended(run, _) => Ok(self.run_row(run).await?.status.is_terminal()),
             Goal::Quiet(root) => {
                 for status in ThreadStatus::ALL.into_iter().filter(|status| !is_settled(*status)) {

@@ -8,6 +8,8 @@ mod agentscope;
 mod children;
 #[path = "runtime/crashes.rs"]
 mod crashes;
+#[path = "runtime/depths.rs"]
+mod depths;
 #[path = "runtime/dex.rs"]
 mod dex;
 #[path = "runtime/dex_files.rs"]
@@ -16,6 +18,10 @@ mod dex_files;
 mod endings;
 #[path = "runtime/faults.rs"]
 mod faults;
+#[path = "runtime/folders.rs"]
+mod folders;
+#[path = "runtime/hook_requests.rs"]
+mod hook_requests;
 #[path = "runtime/hooks.rs"]
 mod hooks;
 #[path = "runtime/nodes.rs"]
@@ -30,5 +36,9 @@ mod scripts;
 mod smithy;
 #[path = "runtime/stage.rs"]
 mod stage;
+#[path = "runtime/state_methods.rs"]
+mod state_methods;
 #[path = "runtime/turns.rs"]
 mod turns;
+#[path = "runtime/wide.rs"]
+mod wide;

@@ -66,12 +66,23 @@ pub async fn call(
     door: Arc<dyn Door>,
     limits: Limits,
 ) -> Result<Value, Fault> {
+    call_or_nothing(program, property, given.into(), door, limits).await.map(Option::unwrap_or_default)
+}
+
+/// The same, with nothing for `undefined`.
+pub(crate) async fn call_or_nothing(
+    program: &Program,
+    property: &str,
+    given: Given,
+    door: Arc<dyn Door>,
+    limits: Limits,
+) -> Result<Option<Value>, Fault> {
     let (wish, wishes) = mail::unbounded_channel();
     let (reply, replies) = mpsc::channel();
     let script = Script {
         program: program.clone(),
         property: property.to_owned(),
-        given: given.into(),
+        given,
         facts: door.facts(),
         limits,
         wish,
@@ -88,7 +99,7 @@ enum Wish {
     Ask { id: u32, method: String, arguments: Value },
     Timer { id: u32, after: Duration },
     Forget { id: u32 },
-    Done(Result<Value, Fault>),
+    Done(Result<Option<Value>, Fault>),
 }
 
 /// What it is told.
@@ -114,7 +125,7 @@ impl Host {
         mut wishes: mail::UnboundedReceiver<Wish>,
         entry: &str,
         limits: Limits,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Option<Value>, Fault> {
         let deadline = Instant::now() + limits.time + GRACE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -44,7 +44,7 @@ pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Resul
     if let Some(evaluated) = entry.as_ref().and_then(|key| remembered::recall(key, path, sources, memory)) {
         return Ok(evaluated);
     }
-    match run(path, sources, Limits::DEFINITION) {
+    match run(path, sources, memory, Limits::DEFINITION) {
         Ok((evaluated, seen)) => {
             remembered::keep(path, &evaluated, seen, memory);
             Ok(evaluated)
@@ -53,6 +53,7 @@ pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Resul
             if let Some(key) = &entry {
                 memory.keep_fault(key, &fault);
             }
+            keep_endless(path, &fault, sources, memory);
             Err(fault)
         }
     }
@@ -64,7 +65,23 @@ enum Request {
     Done(Result<(Evaluated, Seen), Fault>),
 }
 
-fn run(path: &str, sources: &dyn Sources, limits: Limits) -> Result<(Evaluated, Seen), Fault> {
+/// Keeps that a module which others import never ends, so that each of them need not wait for it.
+fn keep_endless(entry: &str, fault: &Fault, sources: &dyn Sources, memory: &dyn Memory) {
+    if fault.kind == FaultKind::Time
+        && fault.file != entry
+        && let Ok(bytes) = sources.read(&fault.file)
+    {
+        memory.keep_fault(&remembered::key(&fault.file, &Digest::of(&bytes)), fault);
+    }
+}
+
+/// What is known of a module that never ends.
+fn recall_endless(path: &str, bytes: &io::Result<Vec<u8>>, memory: &dyn Memory) -> Option<Fault> {
+    let key = remembered::key(path, &Digest::of(bytes.as_ref().ok()?));
+    memory.recall_fault(&key).filter(|fault| fault.kind == FaultKind::Time)
+}
+
+fn run(path: &str, sources: &dyn Sources, memory: &dyn Memory, limits: Limits) -> Result<(Evaluated, Seen), Fault> {
     let (ask, asked) = mpsc::channel();
     let (answer, answered) = mpsc::channel();
     let deadline = Instant::now() + limits.time + GRACE;
@@ -79,8 +96,12 @@ fn run(path: &str, sources: &dyn Sources, limits: Limits) -> Result<(Evaluated, 
         let left = deadline.saturating_duration_since(Instant::now());
         match asked.recv_timeout(left) {
             Ok(Request::Read(path)) => {
+                let bytes = sources.read(&path);
+                if let Some(fault) = recall_endless(&path, &bytes, memory) {
+                    return Err(fault);
+                }
                 // If the worker is gone, the next turn learns why.
-                let _ = answer.send(sources.read(&path));
+                let _ = answer.send(bytes);
             }
             Ok(Request::Done(result)) => return result,
             Err(mpsc::RecvTimeoutError::Timeout) => return Err(thrown::too_long(path, limits)),

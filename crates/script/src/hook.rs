@@ -1,6 +1,6 @@
 //! Hooks: code that runs when something happens on a thread, and may change what happens.
 
-use crate::call::{Door, Given, call};
+use crate::call::{Door, Given, call_or_nothing};
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
 use entourage_model::Program;
@@ -30,6 +30,14 @@ pub enum Occasion {
     /// The request's own messages, just before it is sent.
     PrefilterHistory {
         messages: Vec<Value>,
+    },
+    /// A model has begun to ask for a call.
+    ToolCallStarted {
+        call: Value,
+    },
+    /// The call is complete and about to be made.
+    ToolCallDone {
+        call: Value,
     },
     BeforeCreateMessage {
         message: Map<String, Value>,
@@ -67,7 +75,9 @@ pub enum Heard {
     /// It goes on with this in the place of what the hook was given last: a text, messages, a message, updates or a
     /// result.
     Instead(Value),
-    /// It does not go on, for this reason. Only the request to a model can be blocked.
+    /// The call and its result are to be forgotten. Only what a call has come to can be.
+    Removed,
+    /// It does not go on, for this reason. Only the request to a model and a call can be blocked.
     Blocked(String),
 }
 
@@ -80,7 +90,11 @@ enum Answer {
     Messages,
     /// Messages, or `{ block: true, reason }` in their place.
     Request,
+    /// A call, or `{ block: true, reason }` in its place.
+    Call,
     Object,
+    /// An object, or `null` for nothing of it.
+    Outcome,
 }
 
 impl Occasion {
@@ -92,6 +106,8 @@ impl Occasion {
             Self::SystemMessage { .. } => "after_system_message",
             Self::FilterMessages { .. } => "filter_messages",
             Self::PrefilterHistory { .. } => "prefilter_llm_history",
+            Self::ToolCallStarted { .. } => "tool_call_started",
+            Self::ToolCallDone { .. } => "tool_call_done",
             Self::BeforeCreateMessage { .. } => "before_create_message",
             Self::AfterCreateMessage { .. } => "after_create_message",
             Self::BeforeUpdateMessage { .. } => "before_update_message",
@@ -116,6 +132,7 @@ impl Occasion {
             Self::SystemMessage { text } => Self::SystemMessage { text: value.as_str().map_or(text, str::to_owned) },
             Self::FilterMessages { .. } => Self::FilterMessages { messages: messages(value) },
             Self::PrefilterHistory { .. } => Self::PrefilterHistory { messages: messages(value) },
+            Self::ToolCallDone { .. } => Self::ToolCallDone { call: value },
             Self::BeforeCreateMessage { .. } => Self::BeforeCreateMessage { message: object(value) },
             Self::BeforeUpdateMessage { id, .. } => Self::BeforeUpdateMessage { id, updates: object(value) },
             Self::BeforeStoreToolResult { call, .. } => Self::BeforeStoreToolResult { call, result: object(value) },
@@ -123,6 +140,7 @@ impl Occasion {
             Self::AfterToolCallFailure { call, .. } => Self::AfterToolCallFailure { call, result: object(value) },
             same @ (Self::ThreadCreated
             | Self::SubagentCreated { .. }
+            | Self::ToolCallStarted { .. }
             | Self::AfterCreateMessage { .. }
             | Self::AfterUpdateMessage { .. }) => same,
         }
@@ -133,6 +151,7 @@ impl Occasion {
         match self {
             Self::ThreadCreated => Vec::new(),
             Self::SubagentCreated { child } => vec![child],
+            Self::ToolCallStarted { call } | Self::ToolCallDone { call } => vec![call],
             Self::SystemMessage { text } => vec![json!(text)],
             Self::FilterMessages { messages } | Self::PrefilterHistory { messages } => vec![Value::Array(messages)],
             Self::BeforeCreateMessage { message }
@@ -149,16 +168,17 @@ impl Occasion {
         match self {
             Self::ThreadCreated
             | Self::SubagentCreated { .. }
+            | Self::ToolCallStarted { .. }
             | Self::AfterCreateMessage { .. }
             | Self::AfterUpdateMessage { .. } => Answer::Nothing,
             Self::SystemMessage { .. } => Answer::Text,
             Self::FilterMessages { .. } => Answer::Messages,
             Self::PrefilterHistory { .. } => Answer::Request,
+            Self::ToolCallDone { .. } => Answer::Call,
             Self::BeforeCreateMessage { .. }
             | Self::BeforeUpdateMessage { .. }
-            | Self::BeforeStoreToolResult { .. }
-            | Self::AfterToolCallSuccess { .. }
-            | Self::AfterToolCallFailure { .. } => Answer::Object,
+            | Self::BeforeStoreToolResult { .. } => Answer::Object,
+            Self::AfterToolCallSuccess { .. } | Self::AfterToolCallFailure { .. } => Answer::Outcome,
         }
     }
 }
@@ -172,23 +192,35 @@ pub async fn run_hook(
     limits: Limits,
 ) -> Result<Heard, Fault> {
     let (name, answer) = (occasion.name(), occasion.answer());
-    let given = call(program, EXECUTE, Given::Payload(occasion.payload()), door, limits).await?;
+    let given = call_or_nothing(program, EXECUTE, Given::Payload(occasion.payload()), door, limits).await?;
+    let Some(given) = given else { return Ok(Heard::Same) };
     let refuse = |expected: &str| {
         Fault::new(FaultKind::Value, &program.entry, format!("a hook for `{name}` must give {expected}, or nothing"))
     };
     match (answer, given) {
+        (Answer::Outcome, Value::Null) => Ok(Heard::Removed),
         (Answer::Nothing, _) | (_, Value::Null) => Ok(Heard::Same),
         (Answer::Text, text @ Value::String(_)) => Ok(Heard::Instead(text)),
         (Answer::Text, _) => Err(refuse("a text")),
         (Answer::Messages | Answer::Request, Value::Array(list)) if list.iter().all(Value::is_object) => {
             Ok(Heard::Instead(Value::Array(list)))
         }
-        (Answer::Request, Value::Object(members)) if members.get("block") == Some(&Value::Bool(true)) => {
+        (Answer::Request | Answer::Call, Value::Object(members))
+            if members.get("block") == Some(&Value::Bool(true)) =>
+        {
             let reason = members.get("reason").and_then(Value::as_str).filter(|reason| !reason.trim().is_empty());
-            Ok(Heard::Blocked(reason.unwrap_or("a hook blocked the request").to_owned()))
+            Ok(Heard::Blocked(
+                reason
+                    .unwrap_or(if answer == Answer::Call {
+                        "a hook blocked the call"
+                    } else {
+                        "a hook blocked the request"
+                    })
+                    .to_owned(),
+            ))
         }
         (Answer::Messages | Answer::Request, _) => Err(refuse("an array of messages")),
-        (Answer::Object, object @ Value::Object(_)) => Ok(Heard::Instead(object)),
-        (Answer::Object, _) => Err(refuse("an object")),
+        (Answer::Object | Answer::Outcome | Answer::Call, object @ Value::Object(_)) => Ok(Heard::Instead(object)),
+        (Answer::Object | Answer::Outcome | Answer::Call, _) => Err(refuse("an object")),
     }
 }

@@ -14,9 +14,6 @@ pub struct Limits {
 impl Limits {
     /// What a definition gets.
     pub const DEFINITION: Self = Self { bytes: 64 << 20, time: Duration::from_secs(5) };
-
-    /// What a hook gets.
-    pub const HOOK: Self = Self { bytes: 64 << 20, time: Duration::from_secs(30) };
 }
 
 /// A source file.

@@ -128,7 +128,7 @@ impl Scene {
     pub(crate) fn settle<'js>(&self, ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Value<'js>, Fault> {
         while promise.state() == PromiseState::Pending {
             if self.watch.is_over() {
-                return Err(thrown::out_of_time(self));
+                return Err(thrown::stopped(self, ctx));
             }
             if !ctx.execute_pending_job() {
                 return Err(thrown::never_settled(self));

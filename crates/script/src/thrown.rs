@@ -12,6 +12,7 @@ use rquickjs::{Array, Ctx, Error, Exception, Function, Symbol, Type, Value};
 pub(crate) fn fault(scene: &Scene, ctx: &Ctx<'_>, error: &Error) -> Fault {
     // The engine sometimes reports the consequence and leaves the cause pending.
     let thrown = if error.is_exception() || ctx.has_exception() { Some(ctx.catch()) } else { None };
+    let endless = thrown.as_ref().filter(|_| scene.watch.is_over()).and_then(|value| interrupted(scene, value));
     let fault = match thrown {
         Some(value) => from_value(scene, &value),
         None if matches!(error, Error::Allocation) => out_of_memory(scene),
@@ -19,12 +20,31 @@ pub(crate) fn fault(scene: &Scene, ctx: &Ctx<'_>, error: &Error) -> Fault {
     };
     // Asking an error what it says may run a script, which may throw or take its time.
     ctx.catch();
-    if scene.watch.is_over() { out_of_time(scene) } else { fault }
+    if scene.watch.is_over() { endless.unwrap_or_else(|| out_of_time(scene)) } else { fault }
+}
+
+/// The time limit, placed at what the module was about when it was stopped: the outermost frame, since whatever it calls
+/// may be called by others without harm. So a fault in another file than the entry is that file's own.
+fn interrupted(scene: &Scene, value: &Value<'_>) -> Option<Fault> {
+    let exception = value.as_object().cloned().and_then(Exception::from_object)?;
+    let stack = exception.stack()?;
+    let (file, spot) = stack.lines().rev().find_map(|frame| place(scene, frame))?;
+    let fault = too_long(&file, scene.limits);
+    Some(match spot {
+        Some(spot) => fault.at(spot),
+        None => fault,
+    })
 }
 
 /// The time limit was reached, or nobody waits any more.
 pub(crate) fn out_of_time(scene: &Scene) -> Fault {
     too_long(&scene.entry, scene.limits)
+}
+
+/// The same, while something was at work. Takes the pending exception away.
+pub(crate) fn stopped(scene: &Scene, ctx: &Ctx<'_>) -> Fault {
+    let pending = ctx.has_exception().then(|| ctx.catch());
+    pending.and_then(|value| interrupted(scene, &value)).unwrap_or_else(|| out_of_time(scene))
 }
 
 pub(crate) fn too_long(entry: &str, limits: Limits) -> Fault {

@@ -23,6 +23,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
         let Raw(bytes) = Raw::from_request(request, state).await?;
         let text = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
+        // The reader would take a list for an object whose names were left out.
+        if matches!(text.trim_ascii_start().first(), Some(first) if *first != b'{') {
+            return Err(Fault::new(StatusCode::BAD_REQUEST, "invalid_body", "the body must be a JSON object"));
+        }
         let value = serde_json::from_slice(text).map_err(|fault| {
             let code = if fault.is_data() { "invalid_body" } else { "invalid_json" };
             Fault::new(StatusCode::BAD_REQUEST, code, format!("the body does not fit: {fault}"))

@@ -84,6 +84,10 @@ fn told(event: &Event) -> Value {
             json!({ "type": "prompt_answered", "prompt": prompt, "answer": answer.shown(None) })
         }
         Event::Emitted { name, data } => json!({ "type": "emitted", "name": name, "data": data }),
+        Event::CreationHeard => json!({ "type": "creation_heard" }),
+        Event::HookFailed { hook, occasion, why } => {
+            json!({ "type": "hook_failed", "hook": hook, "occasion": occasion, "why": why })
+        }
     }
 }
 

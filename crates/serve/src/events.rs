@@ -6,7 +6,7 @@ use crate::event::shown;
 use crate::fault::Fault;
 use crate::meters::Counted;
 use crate::path::Path;
-use crate::query::{Query, flag};
+use crate::query::{Query, flag, number};
 use crate::service::Admitted;
 use crate::threads::found;
 use axum::http::HeaderMap;
@@ -61,8 +61,8 @@ pub(crate) async fn stream(
 ) -> Result<Sse<impl Stream<Item = Result<Line, Infallible>>>, Fault> {
     let row = found(&service, &id).await?;
     let last = headers.get(LAST).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-    let after = last.filter(|last| !last.is_empty()).or(wanted.after).map(|text| text.parse::<u64>()).transpose();
-    let after = after.map_err(|_| Fault::bad_request("that is no number of an event"))?.unwrap_or(0);
+    let number = |text: String| number(&text).ok_or_else(|| Fault::bad_request("that is no number of an event"));
+    let after = last.filter(|last| !last.is_empty()).or(wanted.after).map(number).transpose()?.unwrap_or(0);
     let tree = flag("tree", wanted.tree.as_deref())?;
     let follow = flag("follow", wanted.follow.as_deref().or(Some("true")))?;
     let reader = Reader {

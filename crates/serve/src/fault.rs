@@ -23,7 +23,7 @@ impl PlainFault {
     /// The refusal as the task protocol writes it.
     pub(crate) fn rewrite(mut response: Response) -> Response {
         let Some(Self(error)) = response.extensions_mut().remove() else { return response };
-        (response.status(), Json(serde_json::json!({ "error": error }))).into_response()
+        (response.status(), Json(PlainRefusal { error })).into_response()
     }
 }
 
@@ -32,6 +32,12 @@ impl PlainFault {
 pub(crate) struct Refusal {
     #[schema(inline)]
     error: Why,
+}
+
+/// The same under `/tasks`, whose protocol has one text for it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlainRefusal {
+    error: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -35,7 +35,7 @@ pub(crate) async fn list(Admitted(service): Admitted, Path(id): Path<String>) ->
 /// The bytes of a file, for programs: a browser neither shows nor runs them.
 #[utoipa::path(get, path = "/threads/{id}/files/{*path}", tag = "files", params(("id" = String, Path), ("path" = String, Path)),
     responses(
-        (status = 200, description = "The bytes", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 200, description = "The bytes, of the type that the file has", body = Vec<u8>, content_type = "*/*"),
         (status = 400, description = "That is no path of a file"),
         (status = 404, description = "There is no such file"),
     ),

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::SocketAddr;
+use tokio::time::Instant;
 
 /// Routes that need no token; the host is checked for them as well.
 const OPEN: [&str; 3] = ["/healthz", "/session", "/"];
@@ -26,6 +27,7 @@ pub(crate) struct Arrival {
 
 /// A page of another site can make a browser send requests here, but not with our host, origin and token.
 pub(crate) async fn guard(State(service): State<Service>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
     // A body without a length is followed by nothing else: so nothing can be hidden behind it.
     let is_last = request.headers().contains_key(TRANSFER_ENCODING);
     let is_task = plain_path(&request).starts_with("/tasks");
@@ -44,7 +46,7 @@ pub(crate) async fn guard(State(service): State<Service>, mut request: Request, 
     if is_last {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    service.meters.answered(response.status());
+    service.meters.answered(response.status(), began.elapsed());
     response
 }
 

@@ -12,7 +12,8 @@ const BYTES_MAX: usize = 256;
 pub(crate) fn given(headers: &HeaderMap) -> Result<Option<String>, Fault> {
     let mut values = headers.get_all(HEADER).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let text = value.to_str().ok().filter(|text| !text.is_empty() && text.len() <= BYTES_MAX);
+    let is_plain = |text: &&str| !text.is_empty() && text.len() <= BYTES_MAX && !text.contains('\t');
+    let text = value.to_str().ok().filter(is_plain);
     match (text, values.next()) {
         (Some(text), None) => Ok(Some(text.to_owned())),
         _ => Err(Fault::bad_request(format!("`{HEADER}` must be one text of at most {BYTES_MAX} bytes"))),

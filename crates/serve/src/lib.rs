@@ -6,6 +6,7 @@
 mod fault;
 mod framing;
 mod guard;
+mod identity;
 mod router;
 mod server;
 mod service;
@@ -24,9 +25,11 @@ pub mod mcp;
 
 mod agents;
 mod codes;
+mod current;
 mod event;
 mod events;
 mod files;
+mod glance;
 mod health;
 mod messages;
 mod meters;
@@ -36,6 +39,8 @@ mod runs;
 mod tasks;
 mod threads;
 
+pub use current::Teams;
+pub use identity::Identity;
 pub use server::{Drain, ServeError, Server};
-pub use service::{Service, Teams};
+pub use service::Service;
 pub use token::{Token, Tokens};

@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::cursor::parse_limit;
 use crate::fault::Fault;
 use crate::path::Path;
-use crate::query::{Query, flag};
+use crate::query::{Query, flag, number};
 use crate::service::{Admitted, Service};
 use crate::threads::found;
 use crate::{key, schema};
@@ -54,8 +54,8 @@ pub(crate) async fn list(
     let thread = found(&service, &id).await?.id;
     let silent = flag("include_silent", wanted.include_silent.as_deref())?;
     let limit = parse_limit(wanted.limit.as_deref())?;
-    let after = wanted.after.as_deref().map(str::parse::<u64>).transpose();
-    let after = after.map_err(|_| Fault::bad_request("`after` must be the number of a message"))?.unwrap_or(0);
+    let number = |text: &str| number(text).ok_or_else(|| Fault::bad_request("`after` must be the number of a message"));
+    let after = wanted.after.as_deref().map(number).transpose()?.unwrap_or(0);
     // Tools may have changed what was said, so the messages are what the whole journal leads to.
     let state = service.runtime.state(thread).await?.ok_or_else(|| Fault::not_found("thread"))?;
     let lines = state.transcript.iter().zip(&state.numbers);
@@ -101,7 +101,8 @@ pub(crate) struct Queued {
 #[utoipa::path(post, path = "/threads/{id}/messages", tag = "messages", request_body = Said,
     params(
         ("id" = String, Path),
-        ("idempotency-key" = Option<String>, Header, description = "The same key and body queue one message"),
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 256, pattern = "^[ -~]*$",
+            description = "The same key and body queue one message"),
     ),
     responses(
         (status = 202, description = "It waits for the thread's next step", body = Queued),

@@ -20,6 +20,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
+/// A whole number that is not negative, in the range that JSON programs agree upon.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    text.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok())
+}
+
 /// `true` or `false`; absent is false.
 pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Fault> {
     match text {

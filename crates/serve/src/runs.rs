@@ -82,7 +82,8 @@ pub(crate) struct Glance {
     keep_unread: Option<String>,
 }
 
-/// One run. Whoever reads the result of an ended one has been given it, unless told otherwise.
+/// One run. Whoever reads the result of an ended one has been given it, unless told otherwise or with a token that may
+/// only look.
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path), Glance), responses(
     (status = 200, description = "The run", body = Run),
     (status = 400, description = "That is neither `true` nor `false`"),
@@ -95,8 +96,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Fault> {
     let mut row = found(&service, &id).await?;
     let is_read = !flag("keep_unread", glance.keep_unread.as_deref())?;
-    if is_read && row.status.is_terminal() && row.delivered_at.is_none() {
-        service.runtime.mark_delivered(&row.id).await?;
+    if is_read && service.read(&row).await? {
         row = found(&service, &id).await?;
     }
     Ok(Json(Run::from(&row)).into_response())

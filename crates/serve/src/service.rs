@@ -1,33 +1,34 @@
 //! What handlers share.
 
 use crate::codes::Codes;
+use crate::current::{Current, Teams};
+use crate::glance::Glances;
+use crate::identity::Identity;
 use crate::meters::Meters;
 use crate::tasks::Refusals;
 use crate::token::{Bearer, Token, Tokens};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use entourage_model::Team;
-use entourage_runtime::Runtime;
+use entourage_runtime::{RunRow, Runtime, RuntimeError};
 use std::convert::Infallible;
-use std::fmt::Debug;
 use std::sync::Arc;
-
-/// Gives the team that new root threads are started from. Declarations may have changed since the last call.
-pub trait Teams: Debug + Send + Sync + 'static {
-    fn current(&self) -> Arc<Team>;
-}
 
 /// Everything that a request may need. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Service {
     pub(crate) runtime: Runtime,
-    teams: Arc<dyn Teams>,
+    current: Arc<Current>,
     pub(crate) tokens: Tokens,
     pub(crate) meters: Meters,
     pub(crate) refusals: Refusals,
     pub(crate) codes: Codes,
+    pub(crate) identity: Option<Identity>,
+    pub(crate) glances: Glances,
     /// Whose threads are there for this request; everybody's where there is none.
     pub(crate) user: Option<Arc<str>>,
+    /// Whoever asks may change something, so that what is read counts as read.
+    pub(crate) may_write: bool,
 }
 
 /// The service as it is for whoever sent the request. Handlers that know of threads take it in place of the state.
@@ -39,7 +40,7 @@ impl FromRequestParts<Service> for Admitted {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
         let bearer = parts.extensions.get::<Bearer>().expect("whoever comes past the guard has a token");
-        Ok(Self(Service { user: bearer.user.clone(), ..service.clone() }))
+        Ok(Self(Service { user: bearer.user.clone(), may_write: bearer.may_write, ..service.clone() }))
     }
 }
 
@@ -47,13 +48,21 @@ impl Service {
     pub fn new(runtime: Runtime, teams: Arc<dyn Teams>, tokens: Tokens) -> Self {
         Self {
             runtime,
-            teams,
+            current: Arc::new(Current::new(teams)),
             tokens,
             meters: Meters::default(),
             refusals: Refusals::default(),
             codes: Codes::default(),
+            identity: None,
+            glances: Glances::default(),
             user: None,
+            may_write: true,
         }
+    }
+
+    /// Proves to whoever doubts it that this is the server of that key.
+    pub fn identified(self, identity: Identity) -> Self {
+        Self { identity: Some(identity), ..self }
     }
 
     /// Lets whoever has this code in as the owner, once and for a quarter of an hour. Without a token of the owner
@@ -68,12 +77,17 @@ impl Service {
         self.user.is_none() || self.user.as_deref() == user
     }
 
-    /// Reading declarations blocks; nobody else waits for it.
-    pub(crate) async fn team(&self) -> Arc<Team> {
-        let teams = Arc::clone(&self.teams);
-        match tokio::task::spawn_blocking(move || teams.current()).await {
-            Ok(team) => team,
-            Err(broken) => std::panic::resume_unwind(broken.into_panic()),
+    /// Notes that somebody was given the result of an ended run. Whoever only looks changes nothing by it.
+    pub(crate) async fn read(&self, row: &RunRow) -> Result<bool, RuntimeError> {
+        let is_news = self.may_write && row.status.is_terminal() && row.delivered_at.is_none();
+        if is_news {
+            self.runtime.mark_delivered(&row.id).await?;
         }
+        Ok(is_news)
+    }
+
+    /// What the project declares at the moment.
+    pub(crate) async fn team(&self) -> Arc<Team> {
+        self.current.team().await
     }
 }

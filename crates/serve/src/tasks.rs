@@ -5,18 +5,20 @@
 
 mod context;
 pub(crate) mod events;
+mod id;
 mod told;
 
 use crate::fault::Fault;
-use crate::path::Path;
-use crate::query::Query;
+use crate::key;
+use crate::query::{Query, number};
 use crate::service::{Admitted, Service};
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use context::Context;
 use entourage_model::{Name, RunId, RunStatus};
-use entourage_runtime::{NewRoot, Order, Outgoing, Page, RunRow, RuntimeError, ThreadFilter, ThreadRow};
+use entourage_runtime::{NewRoot, Order, Outgoing, Page, RootKey, RunRow, RuntimeError, ThreadFilter, ThreadRow};
+use id::TaskId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -32,17 +34,18 @@ const ANYBODY: &str = "lead";
 const REFUSALS_MAX: usize = 1000;
 
 /// Work to be done. Keys beyond these are ignored: versions differ.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub(crate) struct Submission {
     /// Chosen by the client.
     #[serde(default)]
+    #[schema(required, max_length = 200, pattern = "\\S")]
     task_id: String,
     #[serde(default)]
     agent_id: Option<String>,
     #[serde(default)]
-    input: String,
+    input: Option<String>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     context: Option<Value>,
 }
 
@@ -76,36 +79,51 @@ impl Refusals {
 }
 
 /// Takes a task. Repeating it while it runs changes nothing.
-#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = Submission, responses(
-    (status = 200, description = "It was taken", body = Task),
-    (status = 400, description = "It has no id"),
-    (status = 409, description = "A task of that id has ended"),
-))]
+#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = Submission,
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 256, pattern = "^[ -~]*$",
+        description = "The same key and body are answered in the same way, also when the task has ended")),
+    responses(
+        (status = 200, description = "It was taken", body = Task),
+        (status = 400, description = "It has no id"),
+        (status = 409, description = "A task of that id has ended, or the key was used for another request"),
+        (status = 413, description = "The input is too large"),
+        (status = 429, description = "The conversation's queue is full"),
+    ),
+)]
 pub(crate) async fn submit(
     Admitted(service): Admitted,
+    headers: HeaderMap,
     crate::body::Body(wish): crate::body::Body<Submission>,
 ) -> Result<Json<Task>, Fault> {
     if wish.task_id.trim().is_empty() || wish.task_id.len() > ID_BYTES_MAX {
         return Err(Fault::bad_request(format!("`task_id` must be a text of at most {ID_BYTES_MAX} bytes")));
     }
     let run = run_id(&service, &wish.task_id);
+    let key = key::given(&headers)?.map(|name| RootKey {
+        name: format!("task/{}/{name}", service.user.as_deref().unwrap_or_default()),
+        request: key::digest(&wish),
+    });
+    let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
+    let (agent, input) = (Name::from(agent), wish.input.unwrap_or_default());
+    let taken = Task { task_id: wish.task_id, status: "pending", result: None, error: None };
     if let Some(known) = service.runtime.run(&run).await? {
-        if known.status.is_terminal() {
-            return Err(Fault::new(StatusCode::CONFLICT, "conflict", "a task of that id has ended"));
-        }
-        return Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None }));
+        return match (key, known.status.is_terminal()) {
+            (Some(_), _) if known.agent != agent || known.request != input => Err(RuntimeError::KeyConflict.into()),
+            (None, true) => Err(Fault::new(StatusCode::CONFLICT, "conflict", "a task of that id has ended")),
+            (Some(_), _) | (None, false) => Ok(Json(taken)),
+        };
     }
     let mut context = Context::read(wish.context.as_ref());
     if let Some(user) = &service.user {
         context.user_id = Some(user.to_string());
     }
-    let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
-    match place(&service, Name::from(agent), wish.input, (context, run.clone())).await {
-        Ok(()) => Ok(Json(Task { task_id: wish.task_id, status: "pending", result: None, error: None })),
+    let order = Order { run: run.clone(), denied: std::mem::take(&mut context.denied), key };
+    match place(&service, (agent, input), context, order).await {
+        Ok(()) => Ok(Json(taken)),
         Err(RuntimeError::NoAgent(agent)) => {
             let why = format!("there is no agent `{agent}`");
             service.refusals.add(&run, &why);
-            Ok(Json(Task { task_id: wish.task_id, status: "error", result: None, error: Some(why) }))
+            Ok(Json(Task { status: "error", error: Some(why), ..taken }))
         }
         Err(error) => Err(error.into()),
     }
@@ -114,12 +132,12 @@ pub(crate) async fn submit(
 /// Gives the work to the conversation that it belongs to, or to a new one.
 async fn place(
     service: &Service,
-    agent: Name,
-    input: String,
-    (context, run): (Context, RunId),
+    (agent, input): (Name, String),
+    context: Context,
+    order: Order,
 ) -> Result<(), RuntimeError> {
     if let Some(known) = conversation(service, &agent, &context).await? {
-        return service.runtime.ask(known.id, Outgoing::user(input), run).await;
+        return service.runtime.ask(known.id, Outgoing::user(input), order).await;
     }
     let team = service.team().await;
     let root = NewRoot {
@@ -131,7 +149,7 @@ async fn place(
         files: Vec::new(),
         variables: BTreeMap::new(),
     };
-    service.runtime.submit(root, Order { run, denied: context.denied }).await?;
+    service.runtime.submit(root, order).await?;
     service.meters.thread_created();
     Ok(())
 }
@@ -154,7 +172,7 @@ async fn conversation(service: &Service, agent: &Name, context: &Context) -> Res
 #[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses(
     (status = 200, description = "The task", body = Task),
 ))]
-pub(crate) async fn show(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Json<Task>, Fault> {
+pub(crate) async fn show(Admitted(service): Admitted, TaskId(id): TaskId) -> Result<Json<Task>, Fault> {
     let row = service.runtime.run(&run_id(&service, &id)).await?;
     told(&service, id, row).await
 }
@@ -174,11 +192,11 @@ pub(crate) struct Patience {
 ))]
 pub(crate) async fn wait(
     Admitted(service): Admitted,
-    Path(id): Path<String>,
+    TaskId(id): TaskId,
     Query(patience): Query<Patience>,
 ) -> Result<Json<Task>, Fault> {
-    let seconds = patience.timeout_seconds.as_deref().map_or(Ok(WAIT_SECONDS), str::parse);
-    let seconds = seconds.map_err(|_| Fault::bad_request("`timeout_seconds` must be a whole number"))?;
+    let whole = |text: &str| number(text).ok_or_else(|| Fault::bad_request("`timeout_seconds` must be a whole number"));
+    let seconds = patience.timeout_seconds.as_deref().map(whole).transpose()?.unwrap_or(WAIT_SECONDS);
     let run = run_id(&service, &id);
     if service.runtime.run(&run).await?.is_none() {
         return told(&service, id, None).await;
@@ -207,7 +225,7 @@ pub(crate) async fn wait(
 #[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)), responses(
     (status = 200, description = "It is told to end"),
 ))]
-pub(crate) async fn cancel(Admitted(service): Admitted, Path(id): Path<String>) -> Result<StatusCode, Fault> {
+pub(crate) async fn cancel(Admitted(service): Admitted, TaskId(id): TaskId) -> Result<StatusCode, Fault> {
     match service.runtime.cancel(&run_id(&service, &id)).await {
         Ok(()) | Err(RuntimeError::NoRun(_)) => Ok(StatusCode::OK),
         Err(error) => Err(error.into()),
@@ -218,7 +236,7 @@ pub(crate) async fn cancel(Admitted(service): Admitted, Path(id): Path<String>) 
 #[utoipa::path(post, path = "/tasks/{id}/resume", tag = "tasks", params(("id" = String, Path)), responses(
     (status = 409, description = "It does not wait for a decision"),
 ))]
-pub(crate) async fn resume(Path(_): Path<String>) -> Response {
+pub(crate) async fn resume(TaskId(_): TaskId) -> Response {
     Fault::new(StatusCode::CONFLICT, "conflict", "the task does not wait for a decision").into_response()
 }
 
@@ -228,9 +246,7 @@ async fn told(service: &Service, task_id: String, row: Option<RunRow>) -> Result
         let error = service.refusals.find(&run_id(service, &task_id)).unwrap_or_else(|| "task not found".to_owned());
         return Ok(Json(Task { task_id, status: "error", result: None, error: Some(error) }));
     };
-    if row.status.is_terminal() && row.delivered_at.is_none() {
-        service.runtime.mark_delivered(&row.id).await?;
-    }
+    service.read(&row).await?;
     let result = row.result.filter(|_| row.status == RunStatus::Done);
     let error = row.error.filter(|_| row.status == RunStatus::Failed);
     Ok(Json(Task { task_id, status: word(row.status), result, error }))

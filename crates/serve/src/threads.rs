@@ -3,6 +3,7 @@
 use crate::body::{Body, unique};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
+use crate::glance::Glance;
 use crate::path::Path;
 use crate::query::{Query, flag};
 use crate::service::{Admitted, Service};
@@ -21,6 +22,9 @@ use utoipa::{IntoParams, ToSchema};
 /// How long a request may wait for a thread.
 const WAIT_SECONDS_MAX: f64 = 600.0;
 const WAIT_SECONDS: f64 = 30.0;
+const TAGS_MAX: usize = 100;
+/// Of a tag, of a user's id and of a variable's name.
+const LABEL_BYTES_MAX: usize = 1024;
 
 /// A thread to be made.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -54,7 +58,8 @@ pub(crate) struct Created {
 
 /// Makes a root thread. When this is answered, the thread and its message are durable.
 #[utoipa::path(post, path = "/threads", tag = "threads", request_body = Wish,
-    params(("idempotency-key" = Option<String>, Header, description = "The same key and body make one thread")),
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 256, pattern = "^[ -~]*$",
+        description = "The same key and body make one thread")),
     responses(
         (status = 201, description = "It is at work, or waits for a message", body = Created),
         (status = 400, description = "The body does not fit"),
@@ -71,6 +76,7 @@ pub(crate) async fn create(
     if !wish.attachments.is_empty() {
         return Err(Fault::bad_request("a new thread has no files that could be attached"));
     }
+    check_labels(&wish)?;
     let wish = Wish { user_id: service.user.as_deref().map(str::to_owned).or(wish.user_id), ..wish };
     // Users do not know of each other: their keys have nothing to do with each other.
     let named = |name: String| service.user.as_ref().map_or_else(|| name.clone(), |user| format!("{user}/{name}"));
@@ -101,6 +107,22 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(created)).into_response())
 }
 
+/// What rows are found by is short, and text that every store can hold.
+fn check_labels(wish: &Wish) -> Result<(), Fault> {
+    if wish.tags.len() > TAGS_MAX {
+        return Err(Fault::bad_request(format!("a thread has at most {TAGS_MAX} tags")));
+    }
+    let labels = wish.tags.iter().map(|tag| ("a tag", tag));
+    let labels = labels.chain(wish.user_id.iter().map(|user| ("`user_id`", user)));
+    for (what, label) in labels.chain(wish.env.keys().map(|name| ("the name of a variable", name))) {
+        if label.len() > LABEL_BYTES_MAX || label.contains('\0') {
+            let message = format!("{what} is a text of at most {LABEL_BYTES_MAX} bytes without NUL");
+            return Err(Fault::bad_request(message));
+        }
+    }
+    Ok(())
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -120,6 +142,7 @@ pub(crate) struct Wanted {
     #[param(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<String>,
     /// `next` of the page before.
+    #[param(format = Uuid)]
     cursor: Option<String>,
 }
 
@@ -264,9 +287,16 @@ pub(crate) async fn found(service: &Service, id: &str) -> Result<ThreadRow, Faul
 }
 
 async fn shown(service: &Service, row: &ThreadRow) -> Result<Response, Fault> {
-    let state = service.runtime.state(row.id).await?.ok_or_else(|| Fault::not_found("thread"))?;
-    let children: Vec<_> = state.registry().collect();
+    let glance = match service.glances.find(row.id, row.seq) {
+        Some(glance) => glance,
+        None => {
+            let state = service.runtime.state(row.id).await?.ok_or_else(|| Fault::not_found("thread"))?;
+            let glance = Glance { seq: state.seq, children: state.registry().collect(), agent: state.agent.clone() };
+            service.glances.keep(row.id, &glance);
+            glance
+        }
+    };
     let mut row = [row.clone()];
     service.runtime.name_artifacts(&mut row).await?;
-    Ok(Json(ThreadWithChildren::new(&row[0], &state.agent, &children)).into_response())
+    Ok(Json(ThreadWithChildren::new(&row[0], &glance.agent, &glance.children)).into_response())
 }

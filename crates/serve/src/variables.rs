@@ -2,11 +2,12 @@
 
 use crate::body::Body;
 use crate::fault::Fault;
+use crate::key;
 use crate::path::Path;
 use crate::service::{Admitted, Service};
 use crate::threads::found;
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use entourage_model::{Name, RequestId, ThreadId};
 use entourage_runtime::Given;
@@ -71,21 +72,26 @@ pub(crate) async fn show(
 
 /// Gives the variables and starts the child, as it was asked for. A request can be used once.
 #[utoipa::path(post, path = "/threads/{id}/variables/{request_id}", tag = "variables", request_body = Values,
-    params(("id" = String, Path), ("request_id" = String, Path)),
+    params(
+        ("id" = String, Path),
+        ("request_id" = String, Path),
+        ("idempotency-key" = Option<String>, Header, description = "The same key and body start one child"),
+    ),
     responses(
         (status = 200, description = "The child is started", body = Booted),
         (status = 400, description = "Something is still missing; the request is as it was"),
         (status = 404, description = "There is no such thread or request, or it was used or is over"),
-        (status = 409, description = "A limit does not let the child start now; the request is as it was"),
+        (status = 409, description = "A limit does not let the child start now and the request is as it was, or the key was used for another request"),
     ),
 )]
 pub(crate) async fn give(
     Admitted(service): Admitted,
     Path((id, request)): Path<(String, String)>,
+    headers: HeaderMap,
     Body(values): Body<Values>,
 ) -> Result<Response, Fault> {
     let (thread, request_id) = named(&service, &id, &request).await?;
-    match service.runtime.give(thread, request_id, values.env).await? {
+    match service.runtime.give(thread, request_id, values.env, key::given(&headers)?).await? {
         Given::Started(child_thread_id) => {
             Ok(Json(Booted { request_id, child_thread_id, status: "success" }).into_response())
         }

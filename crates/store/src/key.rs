@@ -7,9 +7,16 @@ use std::sync::Arc;
 ///
 /// A caller that repeats itself draws a new message id, a new run id and a new time; those make no difference, and
 /// neither does what has become of the files that it attaches. The answer to a repetition is made from the first item,
-/// so that the caller sees the ids of the first call.
+/// so that the caller sees the ids of the first call. Values that were sealed are told apart by their fingerprint.
 pub fn same_request(first: &Item, second: &Item) -> bool {
-    let (Item::Message(first), Item::Message(second)) = (first, second) else { return first == second };
+    let (first, second) = match (first, second) {
+        (Item::Message(first), Item::Message(second)) => (first, second),
+        (
+            Item::Variables { request: first, fingerprint: Some(known), .. },
+            Item::Variables { request: second, fingerprint: Some(given), .. },
+        ) => return first == second && known == given,
+        (first, second) => return first == second,
+    };
     let mut second = second.clone();
     let message = Arc::make_mut(&mut second.message);
     (message.id, message.created_at) = (first.message.id, first.message.created_at);

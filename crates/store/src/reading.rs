@@ -29,7 +29,12 @@ enum Journal {
 impl<'s> JournalReader<'s> {
     /// Everything that a thread's journal holds.
     pub fn of_thread(store: &'s dyn Store, thread: ThreadId) -> Self {
-        Self::new(store, Journal::Thread(thread), 0)
+        Self::behind(store, thread, 0)
+    }
+
+    /// What a thread's journal holds behind the event of this number.
+    pub fn behind(store: &'s dyn Store, thread: ThreadId, after: u64) -> Self {
+        Self::new(store, Journal::Thread(thread), after)
     }
 
     /// What the journals of a tree hold behind this position.

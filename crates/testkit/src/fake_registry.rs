@@ -2,11 +2,12 @@
 
 mod body;
 mod server;
+mod upload;
 
 use body::Sent;
 use bytes::Bytes;
 use entourage_model::Digest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
@@ -60,6 +61,14 @@ struct State {
     /// By repository and by tag or digest: media type and bytes.
     manifests: BTreeMap<(String, String), (String, Bytes)>,
     blobs: BTreeMap<String, Bytes>,
+    /// Whether a blob is only in the repositories that it was sent to.
+    keeps_apart: bool,
+    /// Repository and digest of what was sent, or taken over.
+    links: BTreeSet<(String, String)>,
+    /// What has arrived of blobs that are sent in pieces, by the number of the upload.
+    uploads: BTreeMap<String, Vec<u8>>,
+    /// Longer bodies of requests are refused.
+    body_bytes_max: Option<usize>,
     lies: Vec<Lie>,
     /// Method and path of every request.
     log: Vec<String>,
@@ -102,6 +111,20 @@ impl FakeRegistry {
         self
     }
 
+    /// With repositories that do not share their blobs, as real registries are.
+    #[must_use]
+    pub fn keeping_apart(self) -> Self {
+        self.state().keeps_apart = true;
+        self
+    }
+
+    /// Behind a proxy that refuses longer bodies.
+    #[must_use]
+    pub fn with_bodies_of(self, bytes_max: usize) -> Self {
+        self.state().body_bytes_max = Some(bytes_max);
+        self
+    }
+
     pub fn put_blob(&self, bytes: impl Into<Bytes>) -> Digest {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
@@ -131,6 +154,11 @@ impl FakeRegistry {
 
     pub fn lie(&self, lie: Lie) {
         self.state().lies.push(lie);
+    }
+
+    /// Nothing but the truth from now on.
+    pub fn be_honest(&self) {
+        self.state().lies.clear();
     }
 
     /// Method and path of every request so far.

@@ -5,6 +5,7 @@
 pub mod any_store;
 pub mod breaking_store;
 pub mod cast;
+pub mod dying_store;
 pub mod fake_model;
 pub mod fake_registry;
 pub mod floor;

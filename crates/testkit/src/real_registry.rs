@@ -11,6 +11,11 @@ const HASH: &str = "$2b$05$entourageentourageent.i.w5VtPsIM/HO4SdUspYUGln99nyhzq
 const PROGRAMS: [&str; 2] = ["docker-registry", "registry"];
 /// How it says that it is ready, and where.
 const READY: &str = "msg=\"listening on ";
+/// A registry at `127.0.0.2`, which is this machine and not one of its names, in the word of nobody's authority. Whoever
+/// has the key can be a registry for tests.
+const CERTIFICATE: &str = include_str!("real_registry/server.pem");
+const KEY: &str = include_str!("real_registry/server.key");
+const AUTHORITY: &str = include_str!("real_registry/ca.pem");
 
 /// Whom the registry answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +34,27 @@ pub struct RealRegistry {
 }
 
 impl RealRegistry {
-    /// Fails with the name of what is missing if the program is not installed.
+    /// In plain HTTP. Fails with the name of what is missing if the program is not installed.
     pub fn start(access: Access) -> Self {
+        Self::start_at("addr: '127.0.0.1:0'", access)
+    }
+
+    /// In TLS, at an address that is not spoken to otherwise. Whoever is to believe it trusts [`Self::authority`].
+    pub fn start_encrypted(access: Access) -> Self {
+        Self::start_at("addr: '127.0.0.2:0', tls: {certificate: '{}/server.pem', key: '{}/server.key'}", access)
+    }
+
+    /// `{}` in `place` is the registry's folder.
+    fn start_at(place: &str, access: Access) -> Self {
         let folder = TempDir::with_prefix("entourage-registry-").expect("temporary folders can be made");
         let path = |name: &str| folder.path().join(name).display().to_string();
+        for (name, text) in [("server.pem", CERTIFICATE), ("server.key", KEY), ("ca.pem", AUTHORITY)] {
+            write(&path(name), text);
+        }
+        let place = place.replace("{}", &folder.path().display().to_string());
         let mut config = format!(
             "version: 0.1\nlog: {{level: info}}\nstorage:\n  filesystem: {{rootdirectory: '{}'}}\n\
-             http: {{addr: '127.0.0.1:0', secret: test}}\n",
+             http: {{{place}, secret: test}}\n",
             path("data")
         );
         if access == Access::Alice {
@@ -48,7 +67,7 @@ impl RealRegistry {
         let mut lines = log.lines().map_while(Result::ok);
         let host = lines.find_map(|line| {
             let (_, rest) = line.split_once(READY)?;
-            rest.split_once('"').map(|(host, _)| host.to_owned())
+            rest.split_once(['"', ',']).map(|(host, _)| host.to_owned())
         });
         // It goes on to write, and must not be stopped by a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
@@ -58,6 +77,11 @@ impl RealRegistry {
     /// The host of references, with its port.
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// The certificate that vouches for an encrypted one.
+    pub fn authority(&self) -> PathBuf {
+        self.folder.path().join("ca.pem")
     }
 
     /// Where the registry keeps its blobs, for whoever spoils one.

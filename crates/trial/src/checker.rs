@@ -106,6 +106,10 @@ impl Violations {
                     }
                     open = message.tool_calls.iter().map(|call| call.id.clone()).collect();
                 }
+                // Immediate children: calls that no model has made.
+                Event::Activated { message } => {
+                    open.extend(message.tool_calls.iter().map(|call| call.id.clone()));
+                }
                 Event::CallEnded { message, .. }
                     if !message.tool_call_id.as_ref().is_some_and(|id| open.remove(id)) =>
                 {

@@ -14,6 +14,7 @@ use entourage_store_postgres::PostgresStore;
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::breaking_store::BreakingStore;
 use entourage_testkit::cast;
+use entourage_testkit::dying_store::Points;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ pub struct Shared {
 pub async fn serve(settings: Settings) -> anyhow::Result<()> {
     let store = open(&settings).await?;
     let mut tools = Toolbox::builtin();
-    tools.insert(Arc::new(Note::new(settings.ledger)));
+    tools.insert(Arc::new(Note::new(settings.ledger, Points::until(None))));
     let models = ModelSettings { openai: ProviderSettings::at(settings.model_url), ..ModelSettings::default() };
     let parts = Parts {
         store,
@@ -190,13 +191,14 @@ fn team() -> Arc<Team> {
 
 /// Writes its idempotency key into the ledger: an effect that everybody can count.
 #[derive(Debug)]
-struct Note {
+pub(crate) struct Note {
     spec: Arc<ToolSpec>,
     ledger: PathBuf,
+    points: Arc<Points>,
 }
 
 impl Note {
-    fn new(ledger: PathBuf) -> Self {
+    pub(crate) fn new(ledger: PathBuf, points: Arc<Points>) -> Self {
         let parameters = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let spec = ToolSpec {
             name: "note".into(),
@@ -204,7 +206,7 @@ impl Note {
             parameters: Arc::new(parameters),
             class: EffectClass::AtMostOnce,
         };
-        Self { spec: Arc::new(spec), ledger }
+        Self { spec: Arc::new(spec), ledger, points }
     }
 }
 
@@ -215,7 +217,10 @@ impl Tool for Note {
     }
 
     async fn call(&self, call: Call) -> Output {
-        match append(&self.ledger, &call.key) {
+        self.points.pass();
+        let written = append(&self.ledger, &call.key);
+        self.points.pass();
+        match written {
             Ok(()) => Output::success("noted"),
             Err(fault) => Output::error(fault.to_string()),
         }

@@ -8,6 +8,7 @@ use std::{
 };
 
 pub(super) const ERRORS: &str = "docs/errors.md";
+pub(super) const PROMISES: &str = "docs/standard-agents.md";
 
 #[derive(Default)]
 pub(crate) struct House {
@@ -17,6 +18,8 @@ pub(crate) struct House {
     pub(super) manifests: Vec<Manifest>,
     /// The text of `docs/errors.md`, empty when there is none.
     pub(super) errors: String,
+    /// The text of the page that names a test for each of its statements, empty when there is none.
+    pub(super) promises: String,
     /// A report for each file that is not what its name says.
     pub(super) unreadable: Vec<Report>,
 }
@@ -24,7 +27,7 @@ pub(crate) struct House {
 impl House {
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
         let failure = |fault| Failure::new(format!("cannot read `{}`: {fault}", root.display()));
-        let mut paths = vec![root.join(ERRORS)];
+        let mut paths = vec![root.join(ERRORS), root.join(PROMISES)];
         for folder in ["crates", "xtask"] {
             collect(&root.join(folder), &mut paths).map_err(failure)?;
         }
@@ -44,6 +47,9 @@ impl House {
         for (path, text) in files {
             let read = if path == ERRORS {
                 house.errors = text;
+                Ok(())
+            } else if path == PROMISES {
+                house.promises = text;
                 Ok(())
             } else if path.ends_with("/Cargo.toml") {
                 Manifest::parse(&path, &text).map(|manifest| house.manifests.push(manifest))

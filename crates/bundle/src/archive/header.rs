@@ -71,6 +71,11 @@ impl Header {
         self.number(MODE).is_some_and(|mode| mode & 0o100 != 0)
     }
 
+    /// Whether it would run as somebody else than whoever starts it.
+    pub(super) fn is_privileged(&self) -> bool {
+        self.number(MODE).is_none_or(|mode| mode & 0o6000 != 0)
+    }
+
     /// Absent: it is not written in octal digits.
     pub(super) fn size(&self) -> Option<u64> {
         self.number(SIZE)

@@ -91,6 +91,9 @@ impl<R: Read> Archive<R> {
         while let Some(header) = self.header()? {
             let Some(size) = header.size() else { return refuse("a size in it is no number") };
             match header.kind() {
+                FILE | OLD_FILE if header.is_privileged() => {
+                    return refuse("a program in it would run as somebody else");
+                }
                 FILE | OLD_FILE => {
                     let path = self.path(&header, long_name.take())?;
                     let entry = self.file(path, size, header.is_executable())?;

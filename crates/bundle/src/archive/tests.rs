@@ -146,6 +146,8 @@ fn what_could_harm_is_refused() {
         ("pipe", vec![(header("a", b'6', 0), b"")]),
         ("sparse", vec![(header("a", b'S', 0), b"")]),
         ("unknown kind", vec![(header("a", b'7', 0), b"")]),
+        ("as somebody else", vec![(Header::new(b"", b"a", FILE, 0, 0o4755), b"")]),
+        ("as somebody else", vec![(Header::new(b"", b"a", FILE, 0, 0o2755), b"")]),
         ("contents of its own", vec![(header("a", FOLDER, 1), b"x")]),
         ("damaged", vec![(damaged, b"")]),
         ("damaged", vec![(header("a", PAX, 4), b"9 =\n")]),

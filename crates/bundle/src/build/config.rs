@@ -3,48 +3,20 @@
 use super::{BytesOf, Order, spec_version};
 use crate::bundle::PackageEntry;
 use crate::canonical::canonical;
+use crate::definition::{ABOUT, ADAPTER, ADAPTER_KEYS};
 use crate::lock::Lock;
 use crate::media::{ArtifactKind, LayerKind};
 use serde_json::{Map, Value, json};
-
-/// What the reference program copies; it drops whatever else an author says.
-const COPIED: [&str; 11] = [
-    "specVersion",
-    "name",
-    "version",
-    "description",
-    "author",
-    "license",
-    "url",
-    "tags",
-    "adapterFallback",
-    "hints",
-    "workspaceSources",
-];
-
-/// The same for the adapter.
-const ADAPTER_COPIED: [&str; 11] = [
-    "type",
-    "runtime",
-    "adapterVersion",
-    "runtimeVersionRange",
-    "model",
-    "modelParams",
-    "importMode",
-    "fidelity",
-    "config",
-    "features",
-    "targets",
-];
 
 pub(super) fn bytes(order: &Order<'_>, kind: ArtifactKind, packages: &[PackageEntry], lock: &Lock) -> Vec<u8> {
     let definition = &order.parcel.definition;
     let mut config = match order.bytes_of {
         BytesOf::Specification => without_layers(definition),
+        // It drops whatever else an author says.
         BytesOf::ReferenceProgram => {
-            let mut config = only(definition, &COPIED);
-            if let Some(Value::Object(adapter)) = definition.get("adapter") {
-                config.insert("adapter".to_owned(), only(adapter, &ADAPTER_COPIED).into());
+            let mut config = only(definition, &ABOUT);
+            if let Some(Value::Object(adapter)) = definition.get(ADAPTER) {
+                config.insert(ADAPTER.to_owned(), only(adapter, &ADAPTER_KEYS).into());
             }
             config
         }

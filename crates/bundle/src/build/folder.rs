@@ -4,6 +4,7 @@ use super::{BytesOf, Order, layers};
 use crate::archive::{ArchiveWriter, ENTRIES_MAX, refusal};
 use crate::descriptor::Descriptor;
 use crate::fault::Fault;
+use crate::knowledge::{self, Wrong, shown};
 use crate::layout::Change;
 use crate::media::LayerKind;
 use crate::sources::Sources;
@@ -14,6 +15,8 @@ use std::collections::BTreeSet;
 /// Beyond these somebody has probably packed what they did not mean to.
 const FILE_BYTES_NOTED: u64 = 10 << 20;
 const KNOWLEDGE_BYTES_NOTED: u64 = 100 << 20;
+
+const MANIFEST_HINT: &str = "as in `{ \"files\": { \"guide.md\": { \"title\": \"Guide\" } } }`";
 
 /// Longer names are cut by the reference program.
 const REFERENCE_NAME_BYTES_MAX: usize = 100;
@@ -63,6 +66,7 @@ impl Folder {
         }
         folder.files.sort_by(|a, b| bytes_of.key_order().compare(a, b));
         folder.check(sources, named, bytes_of, reports)?;
+        folder.check_manifest(sources, reports)?;
         Ok(folder)
     }
 
@@ -98,6 +102,32 @@ impl Folder {
         } else if self.kind == LayerKind::Knowledge && sum > KNOWLEDGE_BYTES_NOTED {
             let what = format!("`knowledge` is large, {} MiB", sum >> 20);
             reports.push(Report::warning("B022", what).at(named.place.clone()).hint("see whether it is meant"));
+        }
+        Ok(())
+    }
+
+    /// What an author says about single files of the knowledge must be about files that are packed.
+    fn check_manifest(&self, sources: &Sources<'_>, reports: &mut Vec<Report>) -> Result<(), Fault> {
+        if self.kind != LayerKind::Knowledge || !self.files.iter().any(|file| file == knowledge::MANIFEST) {
+            return Ok(());
+        }
+        let path = joined(&self.root, knowledge::MANIFEST);
+        let bytes = sources.read(&path).map_err(Fault::machine(format!("reading `{path}`")))?;
+        for wrong in knowledge::check(&bytes, |path| self.files.iter().any(|file| file == path)) {
+            let (what, hint) = match wrong {
+                Wrong::Malformed(reason) => {
+                    (format!("the manifest of the knowledge is malformed: {reason}"), MANIFEST_HINT)
+                }
+                Wrong::Outside(paths) => (
+                    format!("the manifest of the knowledge names what is no path in its folder: {}", shown(&paths)),
+                    "paths begin at the folder of the knowledge, without `./`, `/` or `..`",
+                ),
+                Wrong::Absent(paths) => (
+                    format!("the manifest of the knowledge names files that are not packed: {}", shown(&paths)),
+                    "add the files, or remove them from the manifest",
+                ),
+            };
+            reports.push(Report::error("B084", what).at(Place::file(&path)).hint(hint));
         }
         Ok(())
     }

@@ -41,13 +41,15 @@ pub(crate) struct Parts {
 pub(crate) struct PartFile {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_executable: bool,
+    /// See `Files::precedence`.
+    pub(crate) precedence: usize,
 }
 
 impl Bundle {
     /// The artifact by itself as a project. The packages that it depends on are not in it, see `Assembly`.
     pub fn files(&self, blobs: &dyn Blobs, wanted: Wanted) -> Result<MemoryFiles, Fault> {
         self.insist_on_agent()?;
-        Ok(self.parts(blobs, wanted)?.into_files())
+        Ok(self.parts(blobs, wanted, 0)?.into_files())
     }
 
     pub(crate) fn insist_on_agent(&self) -> Result<(), Fault> {
@@ -60,12 +62,12 @@ impl Bundle {
         }
     }
 
-    pub(crate) fn parts(&self, blobs: &dyn Blobs, wanted: Wanted) -> Result<Parts, Fault> {
+    pub(crate) fn parts(&self, blobs: &dyn Blobs, wanted: Wanted, precedence: usize) -> Result<Parts, Fault> {
         let mut archives = BTreeMap::new();
         for kind in LayerKind::ALL {
             let is_archive = kind.form() == LayerForm::Archive && wanted.includes(kind);
             if is_archive && self.manifest.layer(kind).is_some() {
-                archives.insert(kind, self.unpack(blobs, kind)?);
+                archives.insert(kind, self.unpack(blobs, kind, precedence)?);
             }
         }
         Ok(Parts {
@@ -79,13 +81,18 @@ impl Bundle {
         })
     }
 
-    fn unpack(&self, blobs: &dyn Blobs, kind: LayerKind) -> Result<BTreeMap<String, PartFile>, Fault> {
+    fn unpack(
+        &self,
+        blobs: &dyn Blobs,
+        kind: LayerKind,
+        precedence: usize,
+    ) -> Result<BTreeMap<String, PartFile>, Fault> {
         let mut files = BTreeMap::new();
         self.archive(blobs, kind, &mut |entry, content| {
             if let EntryKind::File { is_executable, .. } = entry.kind {
                 let mut bytes = Vec::new();
                 content.read_to_end(&mut bytes).map_err(Fault::machine(format!("unpacking `{}`", entry.path)))?;
-                files.insert(entry.path.clone(), PartFile { bytes, is_executable });
+                files.insert(entry.path.clone(), PartFile { bytes, is_executable, precedence });
             }
             Ok(())
         })?;
@@ -123,8 +130,10 @@ impl Parts {
                 continue;
             }
             let folder = name(kind);
-            for (path, PartFile { bytes, is_executable }) in archive {
-                files.insert(format!("{folder}/{path}"), bytes, is_executable);
+            for (path, PartFile { bytes, is_executable, precedence }) in archive {
+                let path = format!("{folder}/{path}");
+                files.rank(&path, precedence);
+                files.insert(path, bytes, is_executable);
             }
         }
         if !self.secrets.is_empty() {

@@ -9,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Blobs that are staged, and what the index is to say about them.
 #[derive(Debug)]
@@ -103,7 +102,6 @@ impl<'a> Change<'a> {
         let mut file = written.file.take().expect("it was just made");
         let made = file.write_all(&index.to_bytes()).and_then(|()| file.sync_all());
         made.map_err(Fault::machine("writing `index.json`"))?;
-        sweep(dir, &written);
         dir.create_dir_all(BLOBS).map_err(Fault::machine("making the folder of blobs"))?;
         let mut placed = Placed { dir, paths: Vec::new() };
         for (digest, blob) in self.staged {
@@ -120,15 +118,13 @@ impl<'a> Change<'a> {
 }
 
 /// Removes what processes that were killed have left. Those that live hold a lock on theirs.
-fn sweep(dir: &Dir, own: &Beside) {
+pub(super) fn sweep(dir: &Dir) {
     // What cannot be looked at or removed is harmless: nobody names it.
-    let age = |name: &str| dir.symlink_metadata(name).and_then(|meta| meta.modified()).ok();
-    let Some(now) = age(&own.name) else { return };
     for entry in dir.entries().into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let is_old = || age(&name).is_some_and(|then| then + LEFT_AFTER < now);
+        let is_file = || dir.symlink_metadata(&name).is_ok_and(|meta| meta.is_file());
         if name.starts_with(BESIDE)
-            && is_old()
+            && is_file()
             && let Ok(file) = dir.open(&name)
             && file.into_std().try_lock().is_ok()
         {
@@ -228,9 +224,6 @@ impl Write for BlobWriter {
 /// What the names of files begin with that are nobody's yet.
 const BESIDE: &str = ".new-";
 
-/// Longer than anybody takes from making such a file to locking it.
-const LEFT_AFTER: Duration = Duration::from_secs(60);
-
 /// A file of the layout's folder that is nobody's yet. It is removed unless it is moved to a place.
 #[derive(Debug)]
 pub(super) struct Beside {
@@ -253,6 +246,10 @@ impl Beside {
                 Ok(file) => {
                     let lock = file.into_std();
                     lock.lock()?;
+                    if !dir.exists(&name) {
+                        // Taken for somebody's who was killed, before the lock was ours.
+                        continue;
+                    }
                     let file = File::from_std(lock.try_clone()?);
                     return Ok(Self { dir, name, file: Some(file), _lock: lock, is_moved: false });
                 }

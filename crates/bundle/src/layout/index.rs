@@ -106,7 +106,7 @@ impl Index {
     }
 }
 
-fn names(manifest: &Descriptor) -> Option<&str> {
+pub(super) fn names(manifest: &Descriptor) -> Option<&str> {
     manifest.annotations.get(media::REF_NAME).map(String::as_str)
 }
 

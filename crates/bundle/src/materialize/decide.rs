@@ -6,6 +6,7 @@ use super::plan::{Content, Document, Plan, Setting};
 use super::record::{Entry, RECORD, Record, Settled};
 use crate::{Exit, Fault};
 use entourage_model::{Digest, Place, Report};
+use std::collections::BTreeSet;
 
 /// The target folder, as far as it must be looked at. Links are never followed.
 pub trait There {
@@ -74,6 +75,7 @@ pub fn decide(plan: &Plan, mut record: Record, there: &dyn There, on_clash: OnCl
 /// everything is to go.
 pub fn removal(mut record: Record, adapter: Option<Adapter>, there: &dyn There, on_clash: OnClash) -> Changes {
     let is_meant = |entry: &mut Entry| adapter.is_none_or(|adapter| entry.adapter == adapter.name());
+    share_making(&mut record);
     let entries: Vec<_> = record.entries.extract_if(.., is_meant).collect();
     let mut decision =
         Decision { record, before: Entry::default(), there, on_clash, changes: Changes::default(), blocks: Vec::new() };
@@ -82,6 +84,14 @@ pub fn removal(mut record: Record, adapter: Option<Adapter>, there: &dyn There, 
         decision.clear_stale(&Entry::default());
     }
     decision.finish()
+}
+
+/// A file of settings that several wrote to was made by all of them: it goes with the last.
+fn share_making(record: &mut Record) {
+    let settings = record.entries.iter().flat_map(|entry| &entry.settings);
+    let made: BTreeSet<_> = settings.filter(|(_, settled)| settled.is_made).map(|(path, _)| path.clone()).collect();
+    let settings = record.entries.iter_mut().flat_map(|entry| &mut entry.settings);
+    settings.filter(|(path, _)| made.contains(*path)).for_each(|(_, settled)| settled.is_made = true);
 }
 
 struct Decision<'a> {
@@ -121,6 +131,27 @@ impl Decision<'_> {
             None => format!("`{path}` is there already, and was not written by this command"),
         };
         self.blocks.push(in_the_way("B073", path, &what));
+    }
+
+    /// What will be there once everything is done that was decided so far: several bundles may have written to a file.
+    fn look(&self, path: &str) -> Found {
+        if self.changes.removals.iter().any(|gone| gone == path) {
+            return Found::Nothing;
+        }
+        match self.changes.writes.iter().find(|file| file.path == path) {
+            Some(file) => Found::File(file.bytes.clone()),
+            None => self.there.look(path),
+        }
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.changes.writes.retain(|file| file.path != path);
+        self.changes.removals.push(path.to_owned());
+    }
+
+    fn rewrite(&mut self, path: &str, bytes: &[u8]) {
+        self.changes.writes.retain(|file| file.path != path);
+        self.write(path, bytes, false);
     }
 
     fn write(&mut self, path: &str, bytes: &[u8], executable: bool) {
@@ -172,9 +203,9 @@ impl Decision<'_> {
             if self.record.names(path) {
                 continue;
             }
-            match self.there.look(path) {
+            match self.look(path) {
                 Found::File(there) if Digest::of(&there) == *digest || self.on_clash == OnClash::Overwrite => {
-                    self.changes.removals.push(path.clone());
+                    self.remove(path);
                 }
                 Found::File(_) | Found::Blocked(_) => self.keep(path),
                 Found::Nothing => {}
@@ -186,13 +217,13 @@ impl Decision<'_> {
     }
 
     fn clear_settings(&mut self, path: &str, settled: &Settled) {
-        let Found::File(there) = self.there.look(path) else { return };
+        let Found::File(there) = self.look(path) else { return };
         let is_shared = |keys: &[String]| self.record.sets(path, keys);
         let left = std::str::from_utf8(&there).ok().and_then(|text| unset(text, settled, is_shared));
         match left {
-            Some(Left::Nothing) if settled.is_made => self.changes.removals.push(path.to_owned()),
-            Some(Left::Nothing) => self.write(path, b"{}\n", false),
-            Some(Left::Text(text)) if text.as_bytes() != there => self.write(path, text.as_bytes(), false),
+            Some(Left::Nothing) if settled.is_made => self.remove(path),
+            Some(Left::Nothing) => self.rewrite(path, b"{}\n"),
+            Some(Left::Text(text)) if text.as_bytes() != there => self.rewrite(path, text.as_bytes()),
             Some(Left::Text(_)) => {}
             None => self.keep(path),
         }

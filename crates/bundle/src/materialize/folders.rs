@@ -5,6 +5,7 @@ use super::loss::unsaid;
 use super::plan::Plan;
 use super::source::{Part, Source};
 use crate::Fault;
+use crate::knowledge::{self, Wrong, shown};
 
 const SKILL_FILE: &str = "SKILL.md";
 
@@ -20,7 +21,9 @@ pub(super) fn add(source: &Source<'_>, plan: &mut Plan) -> Result<(), Fault> {
             }
         }
     }
-    for part in source.parts("knowledge")? {
+    let knowledge = source.parts("knowledge")?;
+    warn_of_absent(&knowledge, plan);
+    for part in knowledge {
         let path = part.path.clone();
         copy(plan, shape.knowledge, &path, part);
     }
@@ -34,6 +37,20 @@ pub(super) fn add(source: &Source<'_>, plan: &mut Plan) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// What a manifest says about files that are not there means nothing.
+fn warn_of_absent(parts: &[Part], plan: &mut Plan) {
+    let Some(manifest) = parts.iter().find(|part| part.path == knowledge::MANIFEST) else { return };
+    for wrong in knowledge::check(&manifest.bytes, |path| parts.iter().any(|part| part.path == path)) {
+        let what = match wrong {
+            Wrong::Malformed(reason) => format!("the manifest of the knowledge is malformed: {reason}"),
+            Wrong::Outside(paths) | Wrong::Absent(paths) => {
+                format!("the manifest of the knowledge names files that the bundle does not have: {}", shown(&paths))
+            }
+        };
+        plan.warn("B085", what, "ask whoever published the bundle; everything that is there was written");
+    }
 }
 
 fn copy(plan: &mut Plan, folder: &str, path: &str, part: Part) {

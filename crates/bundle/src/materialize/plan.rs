@@ -5,6 +5,8 @@ use super::choice::choose;
 use super::loss::{Loss, unsaid};
 use super::source::Source;
 use super::{folders, instructions, rules, servers, settings, subagents};
+use crate::definition::{ABOUT, ADAPTER, WORKSPACE_SOURCES};
+use crate::media::LayerKind;
 use crate::{Exit, Fault};
 use entourage_declare::{Files, ParcelKind};
 use entourage_model::{Report, Severity};
@@ -58,33 +60,6 @@ pub struct Translation {
     pub field: String,
     pub into: String,
 }
-
-/// Keys of a definition that a target is told by other means, or that are about the bundle and not about its work.
-const KNOWN: [&str; 23] = [
-    "specVersion",
-    "name",
-    "version",
-    "description",
-    "author",
-    "license",
-    "url",
-    "tags",
-    "adapter",
-    "adapterFallback",
-    "persona",
-    "prompt",
-    "mcp",
-    "subagents",
-    "skills",
-    "rules",
-    "knowledge",
-    "memory",
-    "surfaces",
-    "instructionTree",
-    "hints",
-    "secrets",
-    "packages",
-];
 
 /// The bundle in `files` for the adapter that is wished for, or for the one that the bundle itself names.
 pub fn plan(files: &dyn Files, wish: Option<Adapter>) -> Result<Plan, Fault> {
@@ -146,6 +121,14 @@ impl Plan {
         self.losses.push(Loss::main(field, reason));
     }
 
+    /// Names layers whose kind nobody here knows.
+    pub fn lose_layers<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
+        for media_type in media_types {
+            self.lose(media_type, "nobody here knows layers of this kind");
+        }
+        self.losses.sort();
+    }
+
     /// Names something that the definition itself wants left out.
     pub(super) fn leave_out(&mut self, field: &str, key: &str) {
         self.lose(field, format!("the definition says `{key}: false`"));
@@ -186,7 +169,7 @@ fn inexact(source: &Source<'_>) -> Option<Report> {
 fn name_the_rest(source: &Source<'_>, plan: &mut Plan) {
     let definition = &source.parcel.definition;
     let reason = unsaid(plan.adapter);
-    for key in definition.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
+    for key in definition.keys().filter(|key| !is_told(key)) {
         plan.lose(key, &reason);
     }
     let secrets = definition.get("secrets").and_then(Value::as_array).into_iter().flatten();
@@ -199,6 +182,12 @@ fn name_the_rest(source: &Source<'_>, plan: &mut Plan) {
         let what = format!("{} has no settings for `adapter.modelParams`", plan.adapter.title());
         plan.warn("B079", what, "set them where the model is served");
     }
+}
+
+/// Whether a target is told of a key by other means, or the key is about the bundle and not about its work.
+fn is_told(key: &str) -> bool {
+    let is_layer = || LayerKind::ALL.into_iter().any(|kind| kind.key() == key);
+    key == ADAPTER || (ABOUT.contains(&key) && key != WORKSPACE_SOURCES) || is_layer()
 }
 
 /// A definition for a user's own folder, which `--out` then is, has some files elsewhere.

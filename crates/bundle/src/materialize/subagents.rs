@@ -17,10 +17,19 @@ pub(super) fn add(source: &Source<'_>, plan: &mut Plan) -> Result<(), Fault> {
     if source.leaves_out("writeAgents") {
         let reason = "the definition says `writeAgents: false`";
         plan.losses.extend(names().map(|name| Loss::of(name, ALL, reason)));
+        let all = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        if !all.is_empty() {
+            plan.warn("B086", format!("{reason}, and so nobody can call {all}"), "remove it to have them written");
+        }
         return Ok(());
     }
     if let Subagents::Instead(reason) = plan.adapter.shape().subagents {
         plan.losses.extend(names().map(|name| Loss::of(name, ALL, reason)));
+        let all = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        if !all.is_empty() {
+            let what = format!("{} has no subagents, and so not {all}", plan.adapter.title());
+            plan.warn("B086", what, "their texts are written for people; another harness can call them");
+        }
     }
     let losses = written.losses.iter().map(|loss| {
         let reason = reason(source, plan.adapter, &loss.agent, &loss.field);

@@ -207,6 +207,37 @@ fn patterns_keep_files_out() {
 }
 
 #[test]
+fn a_manifest_of_knowledge_names_files_that_are_packed() {
+    let shop = Shop::new();
+    let definition = agent(r#","knowledge":"./docs""#);
+    let build = |manifest: &str| {
+        let files = [
+            ("agent.json", definition.as_str()),
+            (".staxignore", "*.tmp\n"),
+            ("docs/a.md", "a"),
+            ("docs/b.tmp", "b"),
+            ("docs/knowledge.manifest.json", manifest),
+        ];
+        shop.try_build(&project(&files), BytesOf::Specification)
+    };
+    build(r#"{ "specVersion": "1.0.0", "files": { "a.md": { "title": "A", "chunkHint": "section" } } }"#).unwrap();
+    let before = shop.snapshot();
+    let cases = [
+        (r#"{ "files": { "gone.md": {}, "b.tmp": {}, "a.md": {} } }"#, "not packed: `gone.md`, `b.tmp`"),
+        (r#"{ "files": { "../agent.json": {} } }"#, "no path in its folder: `../agent.json`"),
+        ("nonsense", "malformed"),
+    ];
+    for (manifest, expected) in cases {
+        let fault = build(manifest).unwrap_err();
+        assert_eq!(fault.exit() as u8, 1);
+        let report = fault.into_reports().remove(0).to_string();
+        assert!(report.contains("B084") && report.contains(expected), "{report}");
+        assert!(report.contains("docs/knowledge.manifest.json"), "{report}");
+    }
+    assert_eq!(shop.snapshot(), before);
+}
+
+#[test]
 fn what_is_too_large_for_its_kind_is_refused() {
     let shop = Shop::new();
     let mut files = project(&[("agent.json", &agent(r#","prompt":"./p.md","rules":"./rules""#))]);

@@ -4,7 +4,6 @@ use crate::kit::{Shop, agent, codes};
 use entourage_bundle::{Blobs as _, Descriptor, Layout, Target, names};
 use entourage_model::Digest;
 use std::io::Write as _;
-use std::time::SystemTime;
 
 #[test]
 fn a_change_is_whole_or_not_at_all() {
@@ -119,21 +118,35 @@ fn two_processes_change_one_layout() {
 fn what_a_killed_process_left_is_swept_away() {
     let shop = Shop::new();
     let left = shop.layout.path().join(".new-1-0");
-    let fresh = shop.layout.path().join(".new-1-1");
     overwrite(&left, b"half a blob");
-    overwrite(&fresh, b"somebody's, who is about to lock it");
     let file = std::fs::OpenOptions::new().write(true).open(&left).unwrap();
-    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     file.lock().unwrap();
-    let change = || {
-        let mut change = shop.layout.begin();
-        let blob = change.put(names::MANIFEST, b"x").unwrap();
-        change.add(&blob);
-        change.commit().unwrap();
-    };
-    change();
+    Layout::create(shop.layout.path()).unwrap();
     assert!(left.exists(), "its process lives");
     drop(file);
-    change();
-    assert!(!left.exists() && fresh.exists());
+    Layout::create(shop.layout.path()).unwrap();
+    assert!(!left.exists());
+}
+
+#[test]
+fn whoever_starts_meanwhile_takes_nothing_away() {
+    let shop = Shop::new();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let layout = &shop.layout;
+            scope.spawn(move || {
+                for at in 0..25 {
+                    let mut change = layout.begin();
+                    let blob = change.put(names::MANIFEST, format!("{writer} {at}").as_bytes()).unwrap();
+                    change.add(&blob);
+                    change.commit().unwrap();
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| (0..100).for_each(|_| drop(Layout::create(shop.layout.path()).unwrap())));
+        }
+    });
+    assert_eq!(shop.layout.index().unwrap().manifests.len(), 100);
+    assert_eq!(shop.snapshot().len(), 102);
 }

@@ -126,8 +126,7 @@ fn what_is_nearer_wins() {
     assert_eq!(text("knowledge/deep.md"), "deep");
     assert_eq!(merged.list("skills/s").unwrap(), ["SKILL.md", "two.txt"], "a skill is replaced whole");
     let rules = entourage_declare::rules_in(&merged, "rules");
-    let mut ids: Vec<_> = rules.iter().map(|rule| (rule.id.as_str(), rule.text.trim())).collect();
-    ids.sort_unstable();
+    let ids: Vec<_> = rules.iter().map(|rule| (rule.id.as_str(), rule.text.trim())).collect();
     assert_eq!(ids, [("own-deep", "deep"), ("own-one", "one"), ("own-two", "two"), ("style", "two")]);
 }
 

@@ -1,7 +1,7 @@
 //! What lies in the target folder: ours is updated and removed, everything else is left alone.
 
 use crate::kit::{Folder, bundle, lax_json, planned, told, with_subagents};
-use entourage_bundle::materialize::{Adapter, OnClash, Plan, RECORD, Record};
+use entourage_bundle::materialize::{Adapter, OnClash, Plan, RECORD, Record, removal};
 use serde_json::{Value, json};
 
 const REFUSE: OnClash = OnClash::Refuse;
@@ -138,6 +138,24 @@ fn a_file_of_settings_that_only_we_wrote_goes_with_the_last_value() {
     folder.clean(None, REFUSE);
     let left: Value = serde_json::from_str(folder.text(SETTINGS)).unwrap();
     assert_eq!(left, json!({ "mine": 1 }));
+}
+
+#[test]
+fn what_several_wrote_goes_with_all_of_them() {
+    let mut folder = Folder::default();
+    for adapter in [Adapter::Codex, Adapter::Cursor, Adapter::Opencode] {
+        folder.take(&prompt("Shared.\n", adapter), REFUSE).unwrap();
+    }
+    for agent in ["one", "other", "third"] {
+        let mcp = json!({ "servers": { agent: { "command": agent } } }).to_string();
+        let keys = json!({ "name": agent, "mcp": "./mcp.json" });
+        let files = bundle("cursor", &keys, &[("mcp.json", &mcp)]);
+        folder.take(&planned(&files, Adapter::Cursor), REFUSE).unwrap();
+    }
+    let removed = removal(folder.record(), None, &folder, REFUSE).removals;
+    assert_eq!(removed.iter().filter(|path| *path == "AGENTS.md").count(), 1, "{removed:?}");
+    assert_eq!(folder.clean(None, REFUSE), [""; 0]);
+    assert_eq!(folder, Folder::default());
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl Folder {
         self.0.keys().map(String::as_str).filter(|path| *path != RECORD).collect()
     }
 
-    fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         self.0.get(RECORD).map_or_else(Record::default, |bytes| Record::parse(bytes).expect("we wrote it"))
     }
 

@@ -117,6 +117,10 @@ fn harnesses_without_subagents_lose_every_one() {
         assert!(lost(&plan).contains(&"one subagent".to_owned()), "{adapter}: {:?}", plan.losses);
         assert!(text(&plan, path).ends_with("Work.\n"), "{adapter}");
         assert!(!plan.is_exact());
+        assert!(
+            plan.warnings.iter().any(|report| report.code.0 == "B086" && report.what.contains("`one`")),
+            "{adapter}"
+        );
     }
 }
 
@@ -127,6 +131,7 @@ fn subagents_that_are_not_to_be_written_are_lost() {
         let plan = planned(&with_subagents(adapter.name(), &keys, &rich()), adapter);
         assert_eq!(lost(&plan), ["fixer subagent", "reviewer subagent"], "{adapter}");
         assert_eq!(paths(&plan), [""; 0], "{adapter}");
+        assert!(plan.warnings.iter().any(|report| report.code.0 == "B086"), "{adapter}");
         // It is this adapter's own wish, and nobody else's.
         let other = if adapter == Adapter::Codex { Adapter::Gemini } else { Adapter::Codex };
         assert_eq!(paths(&planned(&with_subagents(adapter.name(), &keys, &rich()), other)).len(), 2);

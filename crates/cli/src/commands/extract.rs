@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::invocation::Invocation;
 use clap::Args;
 use entourage_bundle::{Bundle, Target};
+use entourage_model::Report;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -33,9 +34,12 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let (layout, found) = bundle_source::find_trusted(invocation, &target).await?;
     let bytes_max = invocation.settings.limits.artifact_bytes;
     let folder = environment::current_folder().join(PathBuf::from(folder));
-    let extracted = Bundle::open(&layout, found.digest, bytes_max)
-        .and_then(|bundle| entourage_bundle::extract(&bundle, &layout, &folder));
-    let names = extracted.map_err(Failure::of_bundle)?;
+    let bundle = Bundle::open(&layout, found.digest, bytes_max).map_err(Failure::of_bundle)?;
+    let names = entourage_bundle::extract(&bundle, &layout, &folder).map_err(Failure::of_bundle)?;
+    for media_type in bundle.unknown_layers() {
+        let what = format!("the layer `{}` stays packed: nobody here knows its kind", media_type.escape_debug());
+        invocation.screen.report(&Report::warning("B087", what).hint("a newer version may know it"));
+    }
     if invocation.is_json() {
         let document = json!({ "reference": reference, "digest": found.digest, "folder": folder, "files": names });
         invocation.screen.json(&document);

@@ -89,8 +89,11 @@ async fn planned(invocation: &Invocation, arguments: &Arguments) -> Result<Plan,
     let shelf = Shelf { layout: &layout, fetch: &Registries(invocation), bytes_max };
     Bundle::open(&layout, artifact.digest, bytes_max)
         .and_then(|bundle| Assembly::of(shelf, bundle))
-        .and_then(|assembly| assembly.files(&layout, Wanted::Everything))
-        .and_then(|files| plan(&files, arguments.adapter))
+        .and_then(|assembly| {
+            let mut plan = plan(&assembly.files(&layout, Wanted::Everything)?, arguments.adapter)?;
+            plan.lose_layers(assembly.bundle.unknown_layers());
+            Ok(plan)
+        })
         .map_err(Failure::of_bundle)
 }
 

@@ -5,7 +5,8 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::models;
-use crate::server_file::{self, ServerFile};
+use crate::remote_server;
+use crate::server_file::ServerFile;
 use crate::storage::Storage;
 use crate::token_file;
 use crate::workbench::Workbench;
@@ -85,7 +86,7 @@ async fn find(invocation: &Invocation, held: &mut Option<Held>) -> Result<Answer
 
 /// The server that holds the data folder, if it answers.
 async fn holder(invocation: &Invocation) -> Result<Option<Relay>, Failure> {
-    let Some(address) = server_file::read(&invocation.project) else { return Ok(None) };
+    let Some(address) = remote_server::address(&invocation.project).await else { return Ok(None) };
     let Some(token) = token_file::own(&invocation.project) else { return Ok(None) };
     match Relay::connect(address, &token).await {
         Ok(relay) => Ok(Some(relay)),
@@ -123,7 +124,7 @@ impl Held {
         let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
         serve::tell_faults(invocation);
         bench.runtime.resume(None);
-        let file = ServerFile::write(project, server.address())?;
+        let (file, service) = ServerFile::write(project, server.address(), service)?;
         let drain = Drain::default();
         let serving = tokio::spawn(server.run(service.clone(), drain.clone()));
         Ok((Self { bench, file, drain, serving }, Mcp::new(service)))

@@ -6,6 +6,7 @@ use crate::invocation::Invocation;
 use crate::signatures;
 use clap::Args;
 use entourage_bundle::{Reference, Target, signature};
+use entourage_outside::registry::Freight;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -35,10 +36,12 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         super::sign::attach(&layout, &artifact, key)?;
     }
     let signatures = signature::attached(&layout, artifact.digest).map_err(Failure::of_bundle)?;
+    let elsewhere = layout.held_elsewhere(&reference).map_err(Failure::of_bundle)?;
+    let freight = Freight { blobs: &layout, elsewhere: &elsewhere };
     let registry = bundle_source::registry(invocation);
-    registry.push(&layout, &artifact, &reference).await.map_err(Failure::of_bundle)?;
+    registry.push(freight, &artifact, &reference).await.map_err(Failure::of_bundle)?;
     for signature in &signatures {
-        let pushed = registry.push_attached(&layout, signature, artifact.digest, &reference).await;
+        let pushed = registry.push_attached(freight, signature, artifact.digest, &reference).await;
         pushed.map_err(Failure::of_bundle)?;
     }
     drop(registry);

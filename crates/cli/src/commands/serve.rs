@@ -61,7 +61,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
     bench.runtime.resume(None);
-    let file = ServerFile::write(project, server.address())?;
+    let (file, service) = ServerFile::write(project, server.address(), service)?;
     announce(invocation, &link(&service, server.address())?);
     let drain = Drain::default();
     let serving = server.run(service, drain.clone());

@@ -54,9 +54,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
 /// As `GET /threads/{id}`: its children are what the thread itself knows of them.
 async fn document(invocation: &Invocation, storage: Storage, thread: &str) -> Result<(), Failure> {
     let errand = Errand::open(invocation, storage, silent_models()).await?;
-    let mut row = [identifier::thread(errand.bench.storage(), thread).await?];
-    errand.bench.runtime.name_artifacts(&mut row).await.map_err(|error| errand.bench.refused(&error))?;
-    let [row] = row;
+    let row = identifier::thread(errand.bench.storage(), thread).await?;
     let state = errand.bench.runtime.state(row.id).await.map_err(|error| errand.bench.refused(&error))?;
     let (agent, children) = match state {
         Some(state) => (state.agent.clone(), state.registry().collect()),

@@ -21,8 +21,13 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let row = identifier::thread(holder.source(), &arguments.thread).await?;
     let row = match holder {
         Holder::Store(storage) => {
-            let settled = async |runtime: &Runtime| runtime.wait(row.id, wish::ENDING).await;
-            wish::grant(invocation, storage, &row, Item::Stop, settled).await?
+            let settled = async |runtime: &Runtime| {
+                let mut row = [runtime.wait(row.id, wish::ENDING).await?];
+                runtime.name_artifacts(&mut row).await?;
+                Ok(row)
+            };
+            let [row] = wish::grant(invocation, storage, &row, Item::Stop, settled).await?;
+            row
         }
         Holder::Server(server) => {
             server.stop(row.id).await?;

@@ -48,7 +48,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
 async fn until_terminated(runtime: &Runtime, row: &ThreadRow) -> Result<Vec<ThreadRow>, RuntimeError> {
     let mut watcher = runtime.watch(row.root);
     loop {
-        let rows = all_threads(&**runtime.store(), &tree_of(row)).await?;
+        let mut rows = all_threads(&**runtime.store(), &tree_of(row)).await?;
+        runtime.name_artifacts(&mut rows).await?;
         if let Some(ended) = terminated(rows, row) {
             return Ok(ended);
         }
@@ -79,5 +80,11 @@ fn terminated(rows: Vec<ThreadRow>, last: &ThreadRow) -> Option<Vec<ThreadRow>> 
     let Some(own) = rows.iter().find(|row| row.id == thread).cloned() else { return Some(vec![last.clone()]) };
     let tree = Tree::of(rows);
     let ended: Vec<_> = [own].into_iter().chain(tree.below(thread).into_iter().cloned()).collect();
-    ended.iter().all(|row| row.status == ThreadStatus::Terminated).then_some(ended)
+    // Whoever is told to end is woken with the thread's own ending. What had ended by then stays as it was.
+    let is_over = |row: &ThreadRow| match row.status {
+        ThreadStatus::Terminated => true,
+        ThreadStatus::Done | ThreadStatus::Failed => row.id != thread,
+        ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting | ThreadStatus::Idle => false,
+    };
+    ended.iter().all(is_over).then_some(ended)
 }

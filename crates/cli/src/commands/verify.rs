@@ -21,7 +21,8 @@ Examples:
   entourage verify --policy require --key team.key.pub
 
 Exits 6 if a digest, a size, a document or an archive is not what it must be, or nobody known has signed it where the
-policy requires it. `entourage sign --help` tells of keys and policies.")]
+policy requires it. Whoever gives a policy or a key has the registry of REF asked for signatures that were attached
+since. `entourage sign --help` tells of keys and policies.")]
 pub(crate) struct Arguments {
     /// A reference or a digest [default: the latest build]
     #[arg(value_name = "REF")]
@@ -43,7 +44,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let (layout, found) = bundle_source::find(invocation, &target).await?;
     let bytes_max = invocation.settings.limits.artifact_bytes;
     let bundle = Bundle::open(&layout, found.digest, bytes_max).map_err(Failure::of_bundle)?;
-    let signatures = signed(invocation, &arguments, &layout, bundle.digest).map_err(Failure::of_bundle)?;
+    let signatures = signed(invocation, &arguments, &target, (&layout, bundle.digest)).await;
+    let signatures = signatures.map_err(Failure::of_bundle)?;
     if invocation.is_json() {
         invocation.screen.json(&json!({
             "signatures": signatures.iter().map(standing_json).collect::<Vec<_>>(),
@@ -63,14 +65,19 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     Ok(())
 }
 
-/// What every signature of the artifact is worth; a fault if the policy wants more.
-fn signed(
+/// What every signature of the artifact is worth, those in its registry included; a fault if the policy wants more.
+async fn signed(
     invocation: &Invocation,
     arguments: &Arguments,
-    layout: &Layout,
-    artifact: Digest,
+    target: &Target,
+    (layout, artifact): (&Layout, Digest),
 ) -> Result<Vec<Standing>, Fault> {
     let trusted = Trusted::with(invocation, arguments.policy, &arguments.keys)?;
+    if let Target::Reference(reference) = target
+        && trusted.asks()
+    {
+        bundle_source::fetch_signatures(invocation, layout, reference, artifact).await?;
+    }
     trusted.check(invocation, layout, &signature::attached(layout, artifact)?, artifact)
 }
 

@@ -207,7 +207,9 @@ impl Node {
             | Event::CallQueued { .. }
             | Event::FilePut(_)
             | Event::FileRemoved { .. }
-            | Event::Emitted { .. } => None,
+            | Event::Emitted { .. }
+            | Event::CreationHeard
+            | Event::HookFailed { .. } => None,
         }
     }
 

@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt::{Display, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -24,18 +24,12 @@ const CONNECT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Desk {
     address: SocketAddr,
-    token: Token,
+    /// None for whoever has not shown yet that it is our server.
+    token: Option<Token>,
 }
 
 impl Desk {
-    /// A server that listens on every address is asked on the loopback one.
-    pub(super) fn new(mut address: SocketAddr, token: Token) -> Self {
-        if address.ip().is_unspecified() {
-            address.set_ip(match address.ip() {
-                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-            });
-        }
+    pub(super) fn new(address: SocketAddr, token: Option<Token>) -> Self {
         Self { address, token }
     }
 
@@ -65,7 +59,9 @@ impl Desk {
         body: &Value,
     ) -> Result<(Response<Incoming>, SendRequest<Full<Bytes>>), Failure> {
         let mut request = Request::builder().method(method).uri(path).header(HOST, self.address.to_string());
-        request = request.header(AUTHORIZATION, format!("Bearer {}", self.token.reveal()));
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, format!("Bearer {}", token.reveal()));
+        }
         let body = if body.is_null() { String::new() } else { body.to_string() };
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");

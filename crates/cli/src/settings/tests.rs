@@ -201,10 +201,10 @@ fn dialects_are_words_that_are_known() {
     let text = "dialects = [\"dex\"]\n[agents.a]\ndialects = []\n[agents.b]\n[agentscope]\ngeneral_purpose = false\n";
     let (settings, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[], Trust::Nobody);
     assert_eq!(reports, []);
-    assert_eq!(settings.dialects, [Dialect::Dex]);
+    assert_eq!(settings.dialects, Some(vec![Dialect::Dex]));
     assert_eq!(settings.agent_dialects, BTreeMap::from([("a".to_owned(), Vec::new())]));
     assert!(!settings.general_purpose && Settings::default().general_purpose);
-    assert_eq!(Settings::default().dialects, [Dialect::AgentScope]);
+    assert_eq!(Settings::default().dialects, None);
     let expected = "must be a list of `standard`, `dex`, `agentscope`";
     assert_eq!(
         reports_of("dialects = [\"dex\", \"dx\"]\n[agents.a]\ndialects = \"dex\"\n"),
@@ -223,13 +223,13 @@ fn profile_folders_are_those_of_the_last_who_names_them() {
     let files = [named("\"a\"", "config.toml", Trust::User), named("\"b\", \"c\"", "entourage.toml", Trust::Nobody)];
     let folders = |files: &[SettingsFile], variables: &[(String, String)]| {
         let folders = Settings::load(files, variables, Trust::Nobody).0.profile_folders?;
-        Some((folders.file, folders.trust, folders.paths.join(" ")))
+        Some((folders.file, folders.paths.join(" ")))
     };
-    let of = |file: Option<&str>, trust, paths: &str| Some((file.map(str::to_owned), trust, paths.to_owned()));
-    assert_eq!(folders(&files[..1], &[]), of(Some("config.toml"), Trust::User, "a"));
-    assert_eq!(folders(&files, &[]), of(Some("entourage.toml"), Trust::Nobody, "b c"));
+    let of = |file: Option<&str>, paths: &str| Some((file.map(str::to_owned), paths.to_owned()));
+    assert_eq!(folders(&files[..1], &[]), of(Some("config.toml"), "a"));
+    assert_eq!(folders(&files, &[]), of(Some("entourage.toml"), "b c"));
     let variable = ("ENTOURAGE_DEX_PROFILE_DIRS".to_owned(), "d, e".to_owned());
-    assert_eq!(folders(&files, &[variable]), of(None, Trust::User, "d e"));
+    assert_eq!(folders(&files, &[variable]), of(None, "d e"));
     assert_eq!(folders(&[], &[]), None);
 }
 

@@ -43,6 +43,12 @@ async fn a_bundle_runs_and_its_digest_is_pinned() {
     let threads = threads["threads"].as_array().unwrap();
     assert_eq!(threads.len(), 2);
     assert!(threads.iter().all(|thread| thread["bundle"] == digest), "{threads:?}");
+    let root = threads.iter().find(|thread| thread["parent"].is_null()).unwrap()["thread_id"].as_str().unwrap();
+    // The child has ended long before, and is no reason to wait.
+    for (command, status) in [("show", "idle"), ("stop", "idle"), ("terminate", "terminated"), ("show", "terminated")] {
+        let shown = here.json(&["--project", &bundle, command, root]);
+        assert_eq!((&shown["bundle"], &shown["status"]), (&json!(digest), &json!(status)), "{command}: {shown}");
+    }
     drop(registry);
     run(&here, &bundle);
     let agents = here.json(&["--project", &bundle, "agents"]);

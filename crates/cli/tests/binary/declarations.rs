@@ -87,18 +87,22 @@ fn the_users_own_settings_may_name_folders_anywhere() {
 }
 
 #[test]
-fn a_project_names_only_folders_beneath_it_unless_it_is_trusted() {
+fn a_project_may_name_profile_folders_anywhere() {
     let outside = Project::new().file("far.md", PROFILE);
     let project = Project::new();
     std::os::unix::fs::symlink(outside.path(), project.path().join("link")).unwrap();
-    let text = format!("[dex]\nprofile_dirs = [{:?}, \"../..\", \"link\", \"absent\"]\n", outside.path());
-    let project = project.file("entourage.toml", &text);
-    assert_eq!(files(&project, &[]), [""; 0]);
-    let reports = project.json(&["check"])["reports"].clone();
-    let codes: Vec<_> = reports.as_array().unwrap().iter().map(|report| report["code"].clone()).collect();
-    assert_eq!(codes, ["C007", "C007", "C007", "D101"]);
-    assert_eq!(reports[0]["where"], json!({"file": "entourage.toml", "line": 2, "column": 1}));
-    assert_eq!(files(&project, &["--trust"]).len(), 1);
+    let absolute = format!("{:?}", outside.path());
+    let step_back = format!("\"../{}\"", outside.path().file_name().unwrap().display());
+    for folder in [absolute.as_str(), &step_back, "\"link\""] {
+        let text = format!("[dex]\nprofile_dirs = [{folder}, \"absent\"]\n");
+        std::fs::write(project.path().join("entourage.toml"), text).unwrap();
+        let found = files(&project, &[]);
+        assert!(found.len() == 1 && found[0].starts_with("far "), "{folder}: {found:?}");
+        let reports = project.json(&["check"])["reports"].clone();
+        let codes: Vec<_> = reports.as_array().unwrap().iter().map(|report| report["code"].clone()).collect();
+        assert_eq!(codes, ["D101"], "{folder}");
+        assert_eq!(reports[0]["where"], json!({"file": "entourage.toml", "line": 2, "column": 1}));
+    }
 }
 
 #[test]
@@ -163,9 +167,9 @@ async fn the_agents_file_of_a_definition_folder_is_the_prompt() {
 
     let far = outside.path().display().to_string();
     let (prompt, said) = prompt_of(of(&far), &[]).await;
-    assert_eq!(prompt, "");
-    assert!(said.contains("warning[C041]") && said.contains("--trust"), "{said}");
-    assert_eq!(prompt_of(of(&far), &["--trust"]).await.0, "You lie outside.");
+    assert_eq!(prompt, "You lie outside.");
+    assert!(said.contains("warning[T003]: agent `digger` works outside of the project, in `"), "{said}");
+    assert_eq!(prompt_of(of(&far), &["--trust"]).await, ("You lie outside.".to_owned(), String::new()));
 
     let linked = of("link");
     std::os::unix::fs::symlink(outside.path(), linked.path().join("link")).unwrap();

@@ -6,13 +6,20 @@ mod project;
 mod terminal;
 
 mod agentscope;
+mod attacks;
 mod bundles;
+#[cfg(target_os = "linux")]
+mod cancels;
 mod declarations;
 mod demo;
+mod dex;
 mod exchange;
+mod hooks;
 mod interrupts;
+mod java;
 mod materialize;
 mod mcp;
+mod packages;
 mod packing;
 mod postgres;
 mod registry;
@@ -21,7 +28,9 @@ mod serve;
 mod settings;
 mod signatures;
 mod stores;
+mod tasks;
 mod threads;
 mod through_server;
 #[cfg(target_os = "linux")]
 mod toolkit;
+mod two_servers;

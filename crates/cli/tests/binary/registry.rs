@@ -56,7 +56,7 @@ pub(crate) fn spoil(path: &Path) {
 }
 
 /// The digests that a project's layout knows, and the blobs and other files in it.
-fn kept(project: &Project) -> (Vec<String>, Vec<String>) {
+pub(crate) fn kept(project: &Project) -> (Vec<String>, Vec<String>) {
     let layout = project.path().join(".entourage/oci");
     let index = layout.join("index.json");
     let index: Value = if index.exists() { serde_json::from_slice(&bytes(&index)).unwrap() } else { Value::Null };
@@ -71,7 +71,7 @@ fn kept(project: &Project) -> (Vec<String>, Vec<String>) {
     (known, files)
 }
 
-fn login(project: &Project, host: &str, password: &str) -> Said {
+pub(crate) fn login(project: &Project, host: &str, password: &str) -> Said {
     let arguments = ["login", host, "--username", USERNAME, "--password-stdin"];
     let mut command = project.command(&arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -212,6 +212,32 @@ async fn a_registry_elsewhere_is_not_spoken_to_in_plain_http_unless_asked() {
     assert_eq!(registry.log(), [""; 0], "nothing but the first bytes of TLS may have left");
 }
 
+#[test]
+fn a_registry_is_believed_by_whoever_trusts_its_authority_and_by_nobody_else() {
+    let registry = RealRegistry::start_encrypted(Access::Alice);
+    let reference = format!("{}/keeper:1", registry.host());
+    let authority = registry.authority().display().to_string();
+    let here = project();
+    let digest = build(&here);
+    for arguments in [["push", &reference], ["pull", &reference]] {
+        let said = here.say(&arguments);
+        said.refused(3, &["error[B083]", "UnknownIssuer", "SSL_CERT_FILE"]);
+        assert_eq!(said.stderr.matches("UnknownIssuer").count(), 1, "asked once and told once: {said:?}");
+    }
+    login(&here, registry.host(), PASSWORD).refused(3, &["error[B083]"]);
+    assert!(!here.path().join("home/.config/entourage/credentials.json").exists());
+    let here = here.variable("SSL_CERT_FILE", &authority);
+    assert_eq!(login(&here, registry.host(), PASSWORD).code, Some(0));
+    assert_eq!(here.json(&["push", &reference])["digest"], digest);
+    assert_eq!(bytes(&registry.blob_path(&digest)), bytes(&blob(&here, &digest)));
+    assert_eq!(here.json(&["pull", &reference])["digest"], digest);
+    let there = Project::new().variable("SSL_CERT_FILE", &authority);
+    there.say(&["pull", &reference]).refused(3, &["error[B041]"]);
+    // Not to be talked into plain HTTP either.
+    there.say(&["--plain-http", "pull", &reference]).refused(3, &[]);
+    assert_eq!(kept(&there), (vec![], vec![]));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_artifact_above_the_limit_is_refused_before_it_is_fetched() {
     let registry = FakeRegistry::start(Door::Open).await;
@@ -243,6 +269,36 @@ async fn a_pull_that_is_interrupted_leaves_nothing() {
         ending(child).refused(8, &["error[B054]"]);
     });
     assert_eq!(kept(&there), (vec![], vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_pull_has_left_is_gone_with_the_next_start() {
+    let registry = FakeRegistry::start(Door::Open).await;
+    let here = project();
+    let digest = build(&here);
+    let reference = format!("{}/keeper:1", registry.host());
+    here.json(&["push", &reference]);
+    let layer = here.json(&["inspect"])["layers"][0]["digest"].as_str().unwrap().to_owned();
+    registry.lie(Lie::Silent(layer.parse().unwrap()));
+    let there = Project::new();
+    let mut child = there.start(&["pull", &reference]);
+    registry.until_asked(&format!("GET /v2/keeper/blobs/{layer}")).await;
+    tokio::task::block_in_place(|| {
+        let is_left = |name: &String| name.starts_with(".new-");
+        while kept(&there).1.iter().filter(|name| is_left(name)).count() < 2 {
+            std::thread::yield_now();
+        }
+        // Whoever starts meanwhile leaves alone what somebody still writes to.
+        there.say(&["inspect"]).refused(1, &["error[B003]"]);
+        assert!(kept(&there).1.iter().any(is_left));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(kept(&there).1.iter().any(is_left), "nobody was there to remove it");
+        there.say(&["inspect"]).refused(1, &["error[B003]"]);
+        assert_eq!(kept(&there), (vec![], vec![]));
+    });
+    registry.be_honest();
+    assert_eq!(there.json(&["pull", &reference])["digest"], digest);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! `run`: the text, the document, and everything that can be wrong before a model is asked.
 
 use crate::project::Project;
+use crate::terminal::read;
 use entourage_testkit::{FakeModel, Reply};
 use serde_json::json;
 
@@ -22,6 +23,9 @@ fn global_options_stand_before_or_after_the_command() {
     for arguments in [["--model", "script:script.json", "run", "hi"], ["run", "hi", "--model", "script:script.json"]] {
         assert_eq!(project.say(&arguments).stdout, "I heard: hi\n");
     }
+    let twice =
+        ["--project", "nowhere", "--model", "nobody:x", "--project", ".", "--model", "script:script.json", "run", "hi"];
+    assert_eq!(project.say(&twice).stdout, "I heard: hi\n", "what was given last counts");
 }
 
 #[test]
@@ -185,4 +189,19 @@ fn the_users_own_variables_are_kept_from_a_project_that_is_not_trusted() {
     let said = project.file("script.json", script).say(&arguments);
     said.refused(0, &["warning[C007]: your variables of user `alice` are not given"]);
     assert!(said.stdout.contains("The variable `TOKEN` is not set"), "{said:?}");
+}
+
+/// Attack 29: on a terminal; whoever reads the data otherwise gets it as it is.
+#[test]
+fn what_a_model_says_moves_no_cursor() {
+    let evil = r#"{ "rules": [ { "reply": { "text": "evil \u001b[2J\u001b]0;owned\u0007 text" } } ] }"#;
+    let project = Project::new().file("script.json", evil).file("entourage.toml", "model = \"script:script.json\"\n");
+    let said = project.say(&["run", "hello"]);
+    assert_eq!(said.stdout, "evil \u{1b}[2J\u{1b}]0;owned\u{7} text\n");
+    let root = project.root();
+    for arguments in [vec!["run", "hello"], vec!["tail", &root], vec!["show", &root], vec!["runs"]] {
+        let seen = read(&project, &arguments);
+        assert!(seen.contains("evil") && seen.contains("\\u001b[2J"), "{arguments:?}: {seen:?}");
+        assert!(!seen.contains("\u{1b}[2J") && !seen.contains("\u{1b}]0;") && !seen.contains('\u{7}'), "{seen:?}");
+    }
 }

@@ -213,7 +213,8 @@ const KEEN: [(&str, &str); 4] = [
     ),
 ];
 
-/// Nothing in the data folder, and no line of the log, has the value in clear; the child has it after a kill.
+/// Nothing in the data folder (the store as it lies on the disk, what was packed), no line of the log, no answer and no
+/// request to a model has the value in clear; the child has it after a kill.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
     const CANARY: &str = "canary-90717";
@@ -233,22 +234,30 @@ async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
         let refusal: Value = serde_json::from_str(&refusal).unwrap();
         let path = refusal["error"]["endpoint"].as_str().unwrap().to_owned();
         serving.kill();
-        let serving = Serving::start(&project);
+        let serving = Serving::start_with(&project, &["--log", "trace"]);
         let (status, booted) = serving.ask("POST", &path, &json!({ "env": { "TOKEN": CANARY } }));
         assert_eq!((status, &booted["status"]), (200, &json!("success")), "{booted}");
         let child = booted["child_thread_id"].as_str().unwrap().to_owned();
         assert_eq!(serving.settle(&child)["status"], "done");
+        for path in ["/threads", "/runs", "/agents", "/agents/keen", "/metrics", &path] {
+            let (_, answer) = serving.ask("GET", path, &json!({}));
+            assert!(!answer.to_string().contains(CANARY), "{path}: {answer}");
+        }
         signal(&serving.child, Signal::TERM);
         let said = ending(serving.child);
         assert!(!said.stderr.contains(CANARY) && !said.stdout.contains(CANARY), "{said:?}");
+        project.json(&["build"]);
         let mut looked_at = 0;
         for (path, bytes) in project.kept(".entourage") {
             looked_at += 1;
             let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
             assert!(!found, "it is in {}", path.display());
         }
-        assert!(looked_at > 2, "the store, the key and the token are files");
+        assert!(looked_at > 4, "the store, the key, the token and the artifact are files");
     });
+    let asked = model.requests();
+    assert!(asked.iter().any(|request| request.system().contains("[[keen]]")));
+    assert!(asked.iter().all(|request| !request.body().to_string().contains(CANARY)));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::project::Project;
 use crate::registry::{build, project};
 use entourage_testkit::{Access, Door, FakeRegistry, RealRegistry};
+use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 
 /// A project with the pair `team.key` and `team.key.pub`, whose id is given.
@@ -75,6 +76,34 @@ async fn signatures_travel_with_the_artifact_through_every_kind_of_registry() {
         let agents = there.say(&["--project", &format!("oci:{signed}"), "agents"]);
         assert_eq!(agents.code, Some(0), "{agents:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signature_that_was_attached_later_is_found_in_the_registry() {
+    let real = RealRegistry::start(Access::Everybody);
+    let new = FakeRegistry::start(Door::Open).await;
+    let old = FakeRegistry::start(Door::Open).await.without_referrers();
+    for host in [real.host().to_owned(), new.host(), old.host()] {
+        let (here, id) = with_key(project());
+        build(&here);
+        let reference = format!("{host}/late:1");
+        here.json(&["push", &reference]);
+        let there = Project::new().file("team.pub", &here.read("team.key.pub"));
+        there.json(&["pull", &reference]);
+        let asked = ["verify", &reference, "--policy", "require", "--key", "team.pub"];
+        there.say(&asked).refused(6, &["error[B050]", "no signature"]);
+        here.json(&["push", &reference, "--sign", "team.key"]);
+        assert_eq!(there.json(&["verify", &reference])["signatures"], json!([]), "nobody asked");
+        assert_eq!(there.json(&asked)["signatures"][0]["signer"], id, "{host}");
+        assert_eq!(there.json(&["verify", &reference])["signatures"][0]["standing"], "unknown", "it is kept");
+    }
+    // Where the registry has gone, what is here must do.
+    let (here, _) = with_key(project());
+    build(&here);
+    let reference = format!("{}/gone:1", real.host());
+    here.json(&["push", &reference, "--sign", "team.key"]);
+    drop(real);
+    assert_eq!(here.say(&["verify", &reference, "--policy", "require", "--key", "team.key.pub"]).code, Some(0));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use crate::serve::Serving;
 use entourage_testkit::{FakeModel, Reply, Request};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 
 const SETTINGS: &str = "model = \"script:script.json\"\n";
 /// A parent that gives two pieces of work away at once.
@@ -143,10 +144,46 @@ fn a_server_of_somebody_else_is_not_taken_for_ours() {
     let others = Serving::start(&other);
     let serving = Serving::start(&project);
     // As if the port had gone to somebody else while the store is in use.
-    let project = project.file(".entourage/server.json", &json!({ "address": others.address }).to_string());
+    let document = elsewhere(&project, &others.address);
+    let project = project.file(".entourage/server.json", &document);
     project.say(&["threads"]).refused(9, &["error[C015]"]);
     serving.kill();
     others.kill();
+}
+
+/// What our server has written, with another address.
+fn elsewhere(project: &Project, address: &str) -> String {
+    let mut document: Value = serde_json::from_str(&project.read(".entourage/server.json")).unwrap();
+    document["address"] = json!(address);
+    document.to_string()
+}
+
+#[test]
+fn whoever_took_the_port_of_a_killed_server_is_not_told_the_token() {
+    let project = project();
+    let serving = Serving::start(&project);
+    let thief = TcpListener::bind("127.0.0.1:0").unwrap();
+    let document = elsewhere(&project, &thief.local_addr().unwrap().to_string());
+    let project = project.file(".entourage/server.json", &document);
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = thief.accept().unwrap();
+        let mut heard = [0; 4096];
+        let length = stream.read(&mut heard).unwrap();
+        let body = json!({ "status": "ok", "proof": "0".repeat(64) }).to_string();
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut rest = String::new();
+        _ = stream.read_to_string(&mut rest);
+        format!("{}{rest}", String::from_utf8_lossy(&heard[..length]))
+    });
+    project.say(&["threads"]).refused(9, &["error[C015]"]);
+    let heard = heard.join().unwrap();
+    assert!(heard.contains("/healthz?nonce="), "{heard}");
+    assert!(!heard.contains(&serving.token) && !heard.to_lowercase().contains("authorization"), "{heard}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(project.path().join(".entourage/server.json")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    serving.kill();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -170,7 +170,7 @@ async fn no_process_is_left_when_the_program_ends() {
 
 /// Waits until so many processes have the word among their arguments.
 #[expect(clippy::disallowed_methods, reason = "a test looks at what the binary has started")]
-fn until_marked(mark: &str, is_right: impl Fn(usize) -> bool) {
+pub(crate) fn until_marked(mark: &str, is_right: impl Fn(usize) -> bool) {
     let start = Instant::now();
     loop {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();

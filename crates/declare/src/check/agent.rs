@@ -8,7 +8,9 @@ use super::shelf::Shelf;
 use crate::draft::{AgentDraft, BindingDraft, Declared, EntryDraft, PromptDraft, SideDraft};
 use crate::faults::{meant_or, quoted};
 use crate::tree::At;
-use entourage_model::{Agent, Binding, Kind, Name, Prompt, Report, Severity, SideConfig, Source, ToolEntry};
+use entourage_model::{
+    Agent, Binding, Kind, Name, ParentHook, Prompt, Report, Severity, SideConfig, Source, ToolEntry,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ pub(super) fn check(
     let mut side = |side: &SideDraft| checker.side(side, prompts);
     let side_a = draft.side_a.as_ref().and_then(&mut side);
     let side_b = draft.side_b.as_ref().and_then(side);
-    let hooks = checker.hooks(draft);
+    let (hooks, parent_hooks) = checker.hooks(draft);
     let source = Source { format: draft.format.to_owned(), file: Some(declared.faults.file.clone()) };
     let side_a = side_a?;
     let prompt = side_a.prompt.clone();
@@ -40,6 +42,7 @@ pub(super) fn check(
         env: draft.env.clone(),
         variables: draft.variables.clone(),
         hooks,
+        parent_hooks,
         extra: extra(shelf, draft),
         ..Agent::one_sided(declared.name.value.clone(), description(draft), prompt, source)
     })
@@ -88,10 +91,14 @@ impl Checker<'_> {
         self.ledger.need(&self.id, Id::Prompt(name.clone()));
         let listing = Listing { prompt: declared, entries: &declared.draft.as_ref()?.tools };
         let stop_tool = side.stop_tool.as_ref().map(|tool| {
-            // It costs no more than a way to stop: the side has others.
             if let Some(fault) = self.unlisted(&format!("{}.stopTool", side.key), &tool.value, &listing) {
-                let report = Report { severity: Severity::Warning, ..fault };
-                self.ledger.reports.push(report.at(self.declared.place(tool.spot)));
+                let fault = fault.at(self.declared.place(tool.spot));
+                if self.is_provided(&tool.value) {
+                    // It costs no more than a way to stop: the side has others.
+                    self.ledger.reports.push(Report { severity: Severity::Warning, ..fault });
+                } else {
+                    self.ledger.refuse(&self.id, fault);
+                }
             }
             self.shelf.callable(&tool.value)
         });
@@ -140,10 +147,13 @@ impl Checker<'_> {
         }
     }
 
-    fn hooks(&mut self, draft: &AgentDraft) -> Vec<Name> {
-        // Those for a parent are looked up too, and kept with what has no place.
-        hook::named(self.shelf, &self.id, self.declared, &draft.parent_hooks, self.ledger);
-        hook::named(self.shelf, &self.id, self.declared, &draft.hooks, self.ledger)
+    /// Its own, and those for a parent.
+    fn hooks(&mut self, draft: &AgentDraft) -> (Vec<Name>, Vec<ParentHook>) {
+        let named: Vec<_> = draft.parent_hooks.iter().map(|parent| parent.hook.clone()).collect();
+        let named = hook::named(self.shelf, &self.id, self.declared, &named, self.ledger);
+        let stages = draft.parent_hooks.iter().map(|parent| parent.stage);
+        let parent_hooks = named.into_iter().zip(stages).map(|(hook, stage)| ParentHook { hook, stage }).collect();
+        (hook::named(self.shelf, &self.id, self.declared, &draft.hooks, self.ledger), parent_hooks)
     }
 
     fn binding(&mut self, field: &str, binding: &BindingDraft, listing: &Listing<'_>) -> Binding {
@@ -156,6 +166,14 @@ impl Checker<'_> {
             message_property: binding.message_property.clone(),
             attachments_property: binding.attachments_property.clone(),
         }
+    }
+
+    /// Whether any model could be offered something of this name.
+    fn is_provided(&self, name: &Name) -> bool {
+        self.shelf.tool(name).is_some()
+            || self.shelf.prompts.contains_key(name)
+            || self.shelf.agents.contains_key(name)
+            || matches!(name.as_str(), "subagent_create" | "subagent_message")
     }
 
     /// What is wrong with a field that names a tool which the side's model is never offered.

@@ -104,6 +104,8 @@ impl Rest {
             env,
             variables,
             hooks,
+            // Kept whole with what has no place.
+            parent_hooks: _,
             dialects,
             workspace,
             remote,

@@ -1,19 +1,20 @@
 //! An agent definition → draft.
 
 use super::side::{self, Seat};
-use super::{Definition, Named, child, variable};
+use super::{Definition, Named, variable};
 use crate::Format;
-use crate::draft::{AgentDraft, SideDraft};
+use crate::draft::{AgentDraft, ParentHookDraft, SideDraft};
 use crate::fields::{Fields, Shape};
-use crate::tree::{At, Node, Tree};
-use entourage_model::{Kind, Name, Program, Report};
+use crate::tree::{Node, Tree};
+use entourage_model::{HookStage, Kind, Program, Report};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const KINDS: [(&str, Kind); 2] = [("ai_human", Kind::AiHuman), ("dual_ai", Kind::DualAi)];
 
 /// Whether a hook of a child runs on its parent before or after the parent's own.
-const STAGES: [(&str, ()); 2] = [("before_parent", ()), ("after_parent", ())];
+const STAGES: [(&str, HookStage); 2] =
+    [("before_parent", HookStage::BeforeParent), ("after_parent", HookStage::AfterParent)];
 
 impl Definition for AgentDraft {
     const FOLDER: &'static str = "agents/agents";
@@ -109,20 +110,18 @@ fn env(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
     env.or(older).unwrap_or_default()
 }
 
-/// They are kept whole; only their names are compared with what is declared.
-fn parent_hooks(fields: &mut Fields<'_>) -> Vec<At<Name>> {
+/// They are also kept whole, with the reasons that people are told.
+fn parent_hooks(fields: &mut Fields<'_>) -> Vec<ParentHookDraft> {
     let Some(node) = fields.node("parentHooks") else { return Vec::new() };
     let mut hooks = Vec::new();
     for (index, item) in fields.list("parentHooks").unwrap_or_default().iter().enumerate() {
         let Some(mut inner) = fields.within(item, &format!("parentHooks[{index}]")) else { continue };
-        hooks.extend(inner.require_name("hook"));
+        let hook = inner.require_name("hook");
         inner.require("reason").and_then(|_| inner.text("reason"));
-        inner.choice("stage", &STAGES);
+        let stage = inner.choice("stage", &STAGES).unwrap_or_default();
+        hooks.extend(hook.map(|hook| ParentHookDraft { hook, stage }));
         inner.finish();
     }
     fields.keep_value("parentHooks", node.value());
-    if !hooks.is_empty() {
-        child::unsupported(fields, "parentHooks", node);
-    }
     hooks
 }

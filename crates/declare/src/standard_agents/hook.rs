@@ -9,12 +9,14 @@ use entourage_model::{Program, Report};
 use std::sync::Arc;
 
 /// Everything that can happen on a thread.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 14] = [
     "after_thread_created",
     "after_subagent_created",
     "after_system_message",
     "filter_messages",
     "prefilter_llm_history",
+    "tool_call_started",
+    "tool_call_done",
     "before_create_message",
     "after_create_message",
     "before_update_message",
@@ -25,8 +27,7 @@ const EVENTS: [&str; 12] = [
 ];
 
 /// What also has a name, and does not happen here.
-const ELSEWHERE: [&str; 5] =
-    ["tool_call_started", "tool_call_done", "user_client_attached", "user_client_detached", "user_value_changed"];
+const ELSEWHERE: [&str; 3] = ["user_client_attached", "user_client_detached", "user_value_changed"];
 
 impl Definition for HookDraft {
     const FOLDER: &'static str = "agents/hooks";

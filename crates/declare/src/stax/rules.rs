@@ -69,21 +69,22 @@ pub fn rule_id(text: &str) -> Option<String> {
     rule("", text, &mut Faults::new("")).map(|rule| rule.id).filter(|id| !id.is_empty())
 }
 
-/// In the order in which they are told: by priority, then by path.
+/// In the order in which they are told: by whose they are, then by priority, then by path.
 pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -> Vec<Rule> {
     let mut rules = Vec::new();
     for file in source.files_beneath(folder, faults).into_iter().filter(|file| path::is_markdown(file)) {
         let mut own = Faults::new(&file);
         if let Some(text) = source.text(&file, Spot::START, &mut own) {
             let id = file.strip_prefix(folder).unwrap_or(&file).trim_start_matches('/');
-            rules.extend(rule(id, &text, &mut own));
+            let precedence = source.files.precedence(&file);
+            rules.extend(rule(id, &text, &mut own).map(|rule| (precedence, rule)));
         }
         faults.reports.append(&mut own.reports);
         source.claimed.insert(file);
     }
     // Files come sorted by path, and the sort is stable.
-    rules.sort_by_key(|rule: &Rule| rule.priority);
-    rules
+    rules.sort_by_key(|(precedence, rule): &(usize, Rule)| (*precedence, rule.priority));
+    rules.into_iter().map(|(_, rule)| rule).collect()
 }
 
 fn rule(path: &str, text: &str, faults: &mut Faults) -> Option<Rule> {

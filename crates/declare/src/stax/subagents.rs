@@ -153,7 +153,13 @@ fn compile(source: &mut Source<'_>, prefix: &str, said: Said<String>, faults: &m
     }
     let path = source.locate(&at, &key, Wanted::File, faults)?;
     source.claimed.insert(path.clone());
-    source.text(&path, at.spot, faults)
+    let text = source.text(&path, at.spot, faults)?;
+    if text.is_empty() {
+        let what = format!("`{key}` is {}, which is empty", quoted(&at.value));
+        faults.push(at.spot, Report::error("D060", what).hint("say what the subagent is to do"));
+        return None;
+    }
+    Some(text)
 }
 
 fn handoff(fields: &mut Fields<'_>) -> Option<Handoff> {

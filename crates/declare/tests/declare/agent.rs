@@ -199,6 +199,14 @@ fn a_binding_whose_tool_the_prompt_does_not_list_is_an_error_there() {
             r#""stopTool": "read_file""#,
             "warning[D018]: `sideA.stopTool` of agent `a` is `read_file`, which prompt `p` does not list at 1:40; add it to `tools` in `agents/prompts/p.json`",
         ),
+        (
+            r#""stopTool": "aprove_asset""#,
+            "error[D018]: `sideA.stopTool` of agent `a` is `aprove_asset`, which prompt `p` does not list at 1:40; did you mean `approve_asset`?",
+        ),
+        (
+            r#""stopTool": "subagent_create""#,
+            "warning[D018]: `sideA.stopTool` of agent `a` is `subagent_create`, which prompt `p` does not list at 1:40; add it to `tools` in `agents/prompts/p.json`",
+        ),
     ] {
         check_side(field, &[expected]);
     }

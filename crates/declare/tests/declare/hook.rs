@@ -1,7 +1,7 @@
 //! Hooks that the project brings.
 
 use super::{check, lines, project};
-use entourage_model::Name;
+use entourage_model::{HookStage, Name, ParentHook};
 
 const HOOK: &str = "
 -- agents/hooks/trim.ts
@@ -31,6 +31,23 @@ fn agents_and_prompts_name_hooks_by_their_id() {
     assert_eq!(hook.event, "filter_messages");
     assert_eq!(hook.program.entry, "agents/hooks/trim.ts");
     assert_eq!(hook.source.file.as_deref(), Some("agents/hooks/trim.ts"));
+}
+
+#[test]
+fn an_agent_brings_hooks_for_its_parent() {
+    let loaded = project(
+        &(HOOK.to_owned()
+            + r#"-- agents/agents/a.json
+{"name": "a", "sideA": {"prompt": "p"}, "sideB": {"prompt": "p"},
+ "parentHooks": [{"hook": "trim_history", "reason": "r", "stage": "before_parent"}, {"hook": "trim_history", "reason": "r"}]}
+-- agents/prompts/p.json
+{"name": "p", "prompt": ""}
+"#),
+    );
+    assert_eq!(lines(&loaded), [""; 0]);
+    let hook = |stage| ParentHook { hook: "trim_history".into(), stage };
+    let expected = [hook(HookStage::BeforeParent), hook(HookStage::AfterParent)];
+    assert_eq!(loaded.team.agents["a"].parent_hooks, expected);
 }
 
 #[test]
@@ -65,7 +82,7 @@ export default { hook: 'filter_messages', execute() {} };
 -- agents/hooks/e.ts
 export default { hook: 'filter_messages', id: 'a', execute() {} };
 -- agents/hooks/f.ts
-export default { hook: 'tool_call_started', id: 'f', execute() {} };
+export default { hook: 'user_value_changed', id: 'f', execute() {} };
 ",
         &[
             "warning[D034]: `hook` is `filter_message`, which never happens at agents/hooks/a.ts:1:18; did you mean `filter_messages`?",
@@ -75,7 +92,7 @@ export default { hook: 'tool_call_started', id: 'f', execute() {} };
             "error[D005]: `id` is missing at agents/hooks/c.ts:1:16; add `id`",
             "error[D005]: `execute` is missing, which only TypeScript can say at agents/hooks/d.json:1:1; write the definition in a file that ends in `.ts`",
             "error[D010]: hook `a` is declared twice: in `agents/hooks/a.ts` and in `agents/hooks/e.ts` at agents/hooks/e.ts:1:43; give one of them another name; until then `agents/hooks/e.ts` counts",
-            "warning[D009]: the hook `tool_call_started` is not supported yet and has no effect at agents/hooks/f.ts:1:18",
+            "warning[D009]: the hook `user_value_changed` is not supported yet and has no effect at agents/hooks/f.ts:1:18",
         ],
     );
 }

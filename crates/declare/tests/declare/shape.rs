@@ -209,7 +209,7 @@ fn both_shapes_may_meet_in_one_agent() {
 }
 
 #[test]
-fn hooks_for_a_parent_are_looked_up_and_kept() {
+fn hooks_for_a_parent_are_looked_up() {
     let loaded = with_agent(
         r#""sideA": {"prompt": "p"}, "parentHooks": [{"hook": "h", "reason": "r", "stage": "after"},
   {"stage": "before_parent"}]"#,
@@ -218,7 +218,6 @@ fn hooks_for_a_parent_are_looked_up_and_kept() {
     assert_eq!(
         told,
         [
-            "warning[D009]: `parentHooks` is not supported yet and has no effect at 1:41",
             "error[D033]: agent `a` names hook `h`, which is not declared at 1:58; add a hook with this `id` to `agents/hooks`",
             "error[D006]: `parentHooks[0].stage` must be `before_parent` or `after_parent`, not the string `after` at 1:86; did you mean `after_parent`?",
             "error[D005]: `parentHooks[1].hook` is missing at 2:3; add `hook`",

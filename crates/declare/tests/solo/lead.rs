@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The same project where `lead` speaks `standard`, by which every agent is a tool of its own.
 fn check_standard(text: &str, expected: &[&str]) -> Loaded {
-    let loaded = project_with(text, Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() });
+    let loaded = project_with(text, Wishes { dialects: Some(vec![Dialect::Standard]), ..Wishes::default() });
     assert_eq!(lines(&loaded), expected, "{text}");
     loaded
 }
@@ -18,6 +18,18 @@ fn lead_starts_others_by_its_dialects_and_by_agentscope_unless_told_otherwise() 
     let lead = agent(&loaded, "lead");
     assert_eq!((children_of(&lead).len(), lead.dialects.as_slice()), (0, &[Dialect::AgentScope][..]));
     assert!(agent(&loaded, "kid").dialects.is_empty(), "children are leaves");
+}
+
+#[test]
+fn lead_speaks_dex_too_where_the_project_has_profiles() {
+    let profile = "-- .dex/agents/scout.md\n---\nid: scout\nname: Scout\ndescription: d\n---\n";
+    let spoken = |text: &str, wishes: Wishes| agent(&project_with(text, wishes), "lead").dialects.clone();
+    let both = vec![Dialect::AgentScope, Dialect::Dex];
+    assert_eq!(spoken(profile, Wishes::default()), both);
+    assert_eq!(spoken("", Wishes::default()), [Dialect::AgentScope], "built-in profiles are no reason");
+    let settled = |dialects: Vec<Dialect>| Wishes { dialects: Some(dialects), ..Wishes::default() };
+    assert_eq!(spoken(profile, settled(vec![Dialect::AgentScope])), [Dialect::AgentScope]);
+    assert_eq!(spoken(profile, settled(Vec::new())), []);
 }
 
 #[test]

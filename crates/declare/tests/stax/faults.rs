@@ -10,6 +10,13 @@ fn changed(file: &str, from: &str, to: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_subagent_is_told_something() {
+    let reported = lines(&seed(&[("subagents/reviewer.md", "")]));
+    let expected = "error[D060] subagents.ts:8:7 `agents.reviewer.instructions` is `./subagents/reviewer.md`, which is empty | say what the subagent is to do";
+    assert_eq!(reported, [expected]);
+}
+
+#[test]
 fn a_fault_in_the_agent_is_reported_where_it_lies() {
     let cases = [
         (

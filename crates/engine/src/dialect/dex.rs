@@ -116,7 +116,9 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>>
 pub(crate) fn accepted(told: &Told<'_>) -> String {
     let run = told.run.map(RunId::as_str);
     let profile = profile_id(&told.link.agent);
-    json!({"runId": run, "profile": profile, "status": word(RunStatus::Running), "result": null, "events": []})
+    let status = word(RunStatus::Running);
+    let worker = told.link.thread;
+    json!({"runId": run, "profile": profile, "status": status, "result": null, "events": [], "gatewayRunId": worker})
         .to_string()
 }
 

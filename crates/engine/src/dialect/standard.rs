@@ -6,8 +6,8 @@ use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
-    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt,
-    RegistryEntry, Side, ThreadId, ToolEntry, ToolSpec,
+    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, Side,
+    ThreadId, ToolEntry, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -365,13 +365,12 @@ pub(crate) fn attach(text: &mut String, attachments: &[Attachment]) {
 
 /// The system message that lists the children; absent while there are none. Those of other dialects are told of there.
 pub(crate) fn registry(state: &ThreadState) -> Option<Arc<str>> {
-    let ours = |entry: &RegistryEntry| state.children.get(&entry.reference).is_some_and(is_ours);
-    let mut entries = state.registry().filter(ours).peekable();
-    entries.peek()?;
+    let mut children = state.children.values().filter(|child| child.is_listed() && is_ours(child)).peekable();
+    children.peek()?;
     let mut text = "Subagents of this conversation:".to_owned();
-    for entry in entries {
-        let name = entry.thread_name.as_deref().unwrap_or(entry.name.as_str());
-        _ = write!(text, "\n- {}: {name} ({}), {}: {}", entry.reference, entry.name, entry.status, entry.description);
+    for Child { link, status, .. } in children {
+        let name = link.given_name.as_deref().unwrap_or(link.agent.as_str());
+        _ = write!(text, "\n- {}: {name} ({}), {status}: {}", link.thread, link.agent, link.description);
     }
     Some(text.into())
 }

@@ -6,13 +6,31 @@ use entourage_model::{Act, Item, Message, Posted, Role, StopSession, ThreadId, W
 use serde_json::json;
 use std::sync::Arc;
 
-/// What a tool wants to be over once its call has ended.
+/// What a tool wants to be over once its call has ended, or a hook once everything else is decided.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
     /// What it said to its own thread.
-    own: Vec<Arc<Message>>,
-    stop: Option<StopSession>,
-    terminate: bool,
+    pub(super) own: Vec<Arc<Message>>,
+    pub(super) stop: Option<StopSession>,
+    pub(super) terminate: bool,
+}
+
+impl Closing {
+    /// What a later one wants counts, where they differ.
+    pub(super) fn join(&mut self, later: Self) {
+        self.own.extend(later.own);
+        self.stop = later.stop.or(self.stop.take());
+        self.terminate |= later.terminate;
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.own.is_empty() && !self.ends()
+    }
+
+    /// Whether nothing new is to begin.
+    pub(super) fn ends(&self) -> bool {
+        self.stop.is_some() || self.terminate
+    }
 }
 
 impl Desk<'_> {
@@ -75,7 +93,8 @@ impl Desk<'_> {
             | Act::DeleteMessage { .. }
             | Act::QueueTool { .. }
             | Act::AskPrompt { .. }
-            | Act::Emit { .. } => {}
+            | Act::Emit { .. }
+            | Act::NoteHookFailure { .. } => {}
         }
     }
 

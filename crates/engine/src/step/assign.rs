@@ -3,7 +3,7 @@
 use super::Desk;
 use super::child::Birth;
 use crate::dialect::dex::{Form, Piece};
-use entourage_model::{Event, Outcome, RunId, RunStatus, TaskItem, ToolCall, Wait};
+use entourage_model::{Event, Outcome, RunId, RunStatus, TaskItem, ThreadId, ToolCall, Wait};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ impl Desk<'_> {
                 Ok(()) => {
                     let thread = self.ids.thread();
                     self.bear(Birth { thread, wait: Wait::Background, given: BTreeMap::new(), order });
-                    Ok(self.state.children.get(&thread).and_then(|child| child.link.run.clone()))
+                    let run = self.state.children.get(&thread).and_then(|child| child.link.run.clone());
+                    Ok(run.map(|run| (run, thread)))
                 }
                 Err(refusal) => Err(refusal.spoken(order.dialect).text()),
             });
@@ -35,12 +36,13 @@ impl Desk<'_> {
     }
 
     /// Saves the task with its run, and returns what the model is told about it.
-    fn save_assigned(&mut self, mut item: TaskItem, run: Option<RunId>, why: Option<String>) -> Value {
+    fn save_assigned(&mut self, mut item: TaskItem, run: Option<(RunId, ThreadId)>, why: Option<String>) -> Value {
         let Some(assignment) = &mut item.assignment else { return Value::Null };
         if run.is_some() {
             assignment.status = RunStatus::Running;
         }
-        assignment.run = run;
+        let worker = run.as_ref().map(|(_, thread)| *thread);
+        assignment.run = run.map(|(run, _)| run);
         let mut told = json!({
             "taskId": item.id,
             "runId": assignment.run,
@@ -49,6 +51,9 @@ impl Desk<'_> {
             "task": item.title,
             "status": crate::dialect::dex::word(assignment.status),
         });
+        if let Some(worker) = worker {
+            told["gatewayRunId"] = json!(worker);
+        }
         if let Some(why) = why {
             told["error"] = why.into();
         }

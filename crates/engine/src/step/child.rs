@@ -2,16 +2,18 @@
 
 use super::Desk;
 use super::end::{TERMINATED, cancelled};
+use super::room;
 use super::tool::Returned;
 use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
-use crate::state::{CallState, Child};
+use crate::hook::{Occasion, hears_birth};
+use crate::state::CallState;
 use crate::variable;
 use entourage_model::{
     Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
     NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue,
     Wait, Write, copy_path,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -29,6 +31,14 @@ pub(super) struct Birth<'a> {
     /// Variables that it is given beyond what it inherits.
     pub(super) given: BTreeMap<String, VariableValue>,
     pub(super) order: Order<'a>,
+}
+
+/// What a child finds when it begins: its first session, or the letters that lead to one; and the files that it is given.
+#[derive(Default)]
+struct Cradle {
+    events: Vec<Event>,
+    items: Vec<Item>,
+    files: Vec<Write>,
 }
 
 impl Desk<'_> {
@@ -56,41 +66,12 @@ impl Desk<'_> {
     }
 
     pub(super) fn has_room(&self, entry: &ChildEntry) -> Result<(), Refusal> {
-        if self.world.team.agent(&entry.agent).is_none() {
-            return Err(Refusal::invalid(format!("there is no agent `{}`", entry.agent)));
-        }
-        let limits = self.world.limits;
-        if self.state.started.depth >= limits.depth {
-            let text = format!("subagents may lie at most {} levels deep; do this work yourself", limits.depth);
-            return Err(Refusal::new("depth_limit_reached", text).with("max", json!(limits.depth)));
-        }
-        if self.state.children_live >= limits.children_live {
-            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
-        }
+        room::has_room(self.world, self.state, entry)?;
         if self.spawned >= self.world.tree_left {
-            return Err(self.full("children_total", limits.children_total, "no more can be started in this tree"));
-        }
-        let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
-        if let Some(max) = instances_max {
-            let counts = |child: &&Child| {
-                let same = child.link.agent == entry.agent && child.link.alias == entry.alias;
-                child.link.resumable && same && !child.terminated
-            };
-            if self.state.children.values().filter(counts).count() as u64 >= u64::from(max) {
-                return Err(self.full("maxInstances", max, "write to one of them with `subagent_message` instead"));
-            }
+            let max = self.world.limits.children_total;
+            return Err(room::full(self.state, "children_total", max, "no more can be started in this tree"));
         }
         Ok(())
-    }
-
-    pub(super) fn full(&self, cap: &str, max: u32, advice: &str) -> Refusal {
-        let live = self.state.children.values().filter(|child| !child.terminated);
-        let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
-        let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
-        Refusal::new("subagent_limit_reached", text)
-            .with("cap", json!(cap))
-            .with("max", json!(max))
-            .with("references", Value::Array(references))
     }
 
     fn spawn(&mut self, call: &ToolCall, order: Order<'_>) {
@@ -136,12 +117,13 @@ impl Desk<'_> {
             at: self.now,
         };
         let mut variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
-        variables.extend(given);
+        variables.extend(given.into_iter().map(|(name, value)| (name, value.granted())));
         let (new, files) = self.new_thread(&link, order, variables);
         self.out.writes.push(Write::Spawn(Box::new(new)));
         self.out.writes.extend(files);
         self.spawned += 1;
         self.emit(Event::ChildStarted(Box::new(link)));
+        self.hear(Occasion::ChildCreated(thread));
     }
 
     /// The thread, and the files that it is given: those need it to be there.
@@ -152,12 +134,15 @@ impl Desk<'_> {
         variables: BTreeMap<String, VariableValue>,
     ) -> (NewThread, Vec<Write>) {
         let me = self.state.started.clone();
+        let receives = order.entry.resumable.as_ref().map(|resumable| resumable.receives);
+        let acting = receives.unwrap_or(Side::A);
+        let (hooked, waits) = hears_birth(self.world.team, &link.agent, acting);
         let started = Started {
             parent: Some(me.thread),
             root: me.root,
             depth: me.depth + 1,
             resumable: link.resumable,
-            receives: order.entry.resumable.as_ref().map(|resumable| resumable.receives),
+            receives,
             user_id: me.user_id.clone(),
             dialect: Some(link.dialect),
             arguments: order.arguments.clone(),
@@ -165,21 +150,24 @@ impl Desk<'_> {
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),
+            hooked,
+            folder: self.folder_of(link),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
         };
-        let acting = started.receives.unwrap_or(Side::A);
         let mut events = vec![Event::Started(started)];
         if !variables.is_empty() {
             events.push(Event::VariablesSet { variables });
         }
-        let begun = link.run.as_ref().map(|run| {
-            let request = order.message.clone().unwrap_or_default();
-            NewRun { begun: true, ..self.new_run(link.thread, run, link.agent.clone(), &request) }
-        });
-        let files = match &link.run {
-            Some(run) => self.first_session(&mut events, (link.thread, run), order, acting),
-            None => Vec::new(),
+        let request = order.message.clone().unwrap_or_default();
+        let cradle = match &link.run {
+            Some(run) => self.cradle((link.thread, run), order, acting, waits),
+            None => Cradle::default(),
         };
+        let begun = link.run.as_ref().map(|run| NewRun {
+            begun: cradle.items.is_empty(),
+            ..self.new_run(link.thread, run, link.agent.clone(), &request)
+        });
+        events.extend(cradle.events);
         let new = NewThread {
             id: link.thread,
             parent: Some(me.thread),
@@ -190,37 +178,48 @@ impl Desk<'_> {
             user_id: me.user_id,
             tags: link.given_name.iter().map(|name| format!("name:{name}")).collect(),
             events,
-            items: Vec::new(),
-            at_work: begun.is_some(),
+            items: cradle.items,
+            at_work: begun.is_some() || hooked,
             run: begun,
         };
-        (new, files)
+        (new, cradle.files)
     }
 
-    /// The child is born at work: its first request is part of the journal that it is made with.
-    fn first_session(
-        &mut self,
-        events: &mut Vec<Event>,
-        (thread, run): (ThreadId, &RunId),
-        order: Order<'_>,
-        acting: Side,
-    ) -> Vec<Write> {
+    /// Where a child works that does not say so itself: a profile in the project, any other where this thread does.
+    fn folder_of(&self, link: &ChildLink) -> Option<String> {
+        let is_settled = self.world.team.agent(&link.agent).is_some_and(|agent| agent.workspace.is_some());
+        match link.dialect {
+            Dialect::Dex => None,
+            Dialect::Standard | Dialect::AgentScope if is_settled => None,
+            Dialect::Standard | Dialect::AgentScope => self.state.folder(self.world.team),
+        }
+    }
+
+    /// The child is born at work: its first request is part of the journal that it is made with. If hooks are to hear of
+    /// the request, it waits in the queue until they have.
+    fn cradle(&mut self, (thread, run): (ThreadId, &RunId), order: Order<'_>, acting: Side, waits: bool) -> Cradle {
         let (attachments, files) = self.copies(thread, &order.attachments);
         let is_silent = order.message.is_none() && attachments.is_empty();
-        let ask = Ask { run: run.clone(), reply_to: Some(ReplyTo { thread: self.state.id() }) };
-        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
-        events.push(Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) });
-        if let Some(arguments) = order.arguments {
+        let arguments = order.arguments.map(|arguments| {
             let mut message = self.message(Role::System, format!("Arguments:\n{}", standard::pretty(&arguments)));
             message.silent = true;
-            events.push(Event::Injected { message: message.into() });
-        }
-        if !is_silent {
+            message
+        });
+        let posted = (!is_silent).then(|| {
             let mut posted = self.posted(order.message.unwrap_or_default(), run);
             std::sync::Arc::make_mut(&mut posted.message).attachments = attachments;
-            events.push(Event::Posted(Box::new(posted)));
+            posted
+        });
+        if waits && posted.is_some() {
+            let letters = arguments.map(Posted::plain).into_iter().chain(posted);
+            return Cradle { items: letters.map(Item::Message).collect(), files, ..Cradle::default() };
         }
-        files
+        let ask = Ask { run: run.clone(), reply_to: Some(ReplyTo { thread: self.state.id() }) };
+        let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
+        let mut events = vec![Event::SessionStarted { deadline, acting, ask: is_silent.then(|| Box::new(ask)) }];
+        events.extend(arguments.map(|message| Event::Injected { message: message.into() }));
+        events.extend(posted.map(|posted| Event::Posted(Box::new(posted))));
+        Cradle { events, files, ..Cradle::default() }
     }
 
     /// The files as they lie in another thread, and what puts them there.
@@ -276,14 +275,16 @@ impl Desk<'_> {
         let Some(known) = self.state.children.get(&child) else {
             return Err(standard::not_active(&child.to_string()));
         };
-        // The ending of a run that was asked to end is no news; the next run's would be taken for it.
-        let busy = known.is_live() && (known.muted || known.link.blocking);
+        // The ending of a run that was asked to end is no news; the next run's would be taken for it. Only the standard
+        // dialect has calls that wait for one child side by side: a session may answer several of them.
+        let waited_for = known.link.blocking && known.link.dialect != Dialect::Standard;
+        let busy = known.is_live() && (known.muted || waited_for);
         if busy {
             return Err(Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call")));
         }
         let limits = self.world.limits;
         if !known.is_live() && self.state.children_live >= limits.children_live {
-            return Err(self.full("children_live", limits.children_live, "wait for one of them to end"));
+            return Err(room::full(self.state, "children_live", limits.children_live, "wait for one of them to end"));
         }
         Ok(())
     }
@@ -337,12 +338,31 @@ impl Desk<'_> {
     fn queue_news(&mut self, link: &ChildLink, back: &Return) {
         let at = self.state.delegated.get(&back.run).map_or(link.at, |delegated| delegated.at);
         let text = dialect::news(link, (&back.run, at), &back.ending);
-        let mut message: Message = self.message(Role::User, text);
-        message.silent = true;
-        message.metadata.insert("subagent_id".to_owned(), json!(link.thread));
-        message.attachments.clone_from(&back.ending.attachments);
+        let message = self.told_by(link.thread, text, &back.ending.attachments);
         let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));
+    }
+
+    fn told_by(&mut self, child: ThreadId, text: String, attachments: &[Attachment]) -> Message {
+        let mut message = self.message(Role::User, text);
+        message.silent = true;
+        message.metadata.insert("subagent_id".to_owned(), json!(child));
+        message.attachments = attachments.to_vec();
+        message
+    }
+
+    /// The child was written to by somebody else, and what it came to is news all the same, if its endings are.
+    pub(super) fn child_finished(&mut self, child: ThreadId, ending: &Ending) {
+        let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
+        let speaks = known.speaks() && !self.is_driven();
+        if !known.is_live() {
+            let status = if ending.outcome == Outcome::Done { "idle" } else { "failed" };
+            self.emit(Event::ChildReported { child, status: status.to_owned() });
+        }
+        if speaks {
+            let message = self.told_by(child, standard::news(child, ending), &ending.attachments);
+            self.deliver(self.state.id(), Item::Message(Posted::plain(message)));
+        }
     }
 
     /// Nothing else comes from the child: every call that waits for it is answered now.

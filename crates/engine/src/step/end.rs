@@ -7,7 +7,7 @@ use crate::dialect::dex;
 use crate::limit;
 use crate::state::CallState;
 use entourage_model::{
-    Ask, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
+    Ask, Dialect, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
 };
 use std::collections::BTreeSet;
 
@@ -86,6 +86,8 @@ impl Desk<'_> {
     pub(super) fn end_session_for(&mut self, ending: Ending, hush: bool) {
         let Some(session) = &self.state.session else { return };
         let asks = session.asks.clone();
+        let parent = self.state.started.parent;
+        let is_asked = asks.iter().any(|ask| ask.reply_to.as_ref().map(|to| to.thread) == parent);
         let ending = self.enveloped(ending);
         let rest = self.rest_after(ending.outcome);
         let mut told = BTreeSet::new();
@@ -93,6 +95,9 @@ impl Desk<'_> {
         let ends: Vec<_> = asks.into_iter().rev().map(|ask| (quiet(&ask), ask)).collect();
         for (quiet, ask) in ends.into_iter().rev() {
             self.end_run(ask, &ending, quiet);
+        }
+        if !is_asked && !hush && self.is_own_word(ending.outcome) {
+            self.tell_parent(&ending);
         }
         self.emit(Event::SessionEnded(Box::new(SessionEnd { ending, rest })));
         if self.state.started.parent.is_some() && rest != Rest::Idle {
@@ -121,6 +126,30 @@ impl Desk<'_> {
         }
     }
 
+    /// Whether the session has come to what the child itself calls its end: not to a limit, and not to somebody's stop.
+    fn is_own_word(&self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Done => true,
+            Outcome::Failed => {
+                let side = self.state.session.as_ref().and_then(|s| self.world.side(self.state, s.acting));
+                let binding = side.and_then(|side| side.session_fail.as_ref());
+                binding.is_some_and(|binding| self.bound_ending(binding, outcome).is_some())
+            }
+            Outcome::Cancelled | Outcome::Unknown => false,
+        }
+    }
+
+    /// The parent of an instance that can be written to again is told of every session that it ends.
+    fn tell_parent(&mut self, ending: &Ending) {
+        let started = &self.state.started;
+        let is_instance = started.resumable && started.dialect == Some(Dialect::Standard);
+        let Some(parent) = started.parent.filter(|_| is_instance) else { return };
+        let (attachments, files) = self.copies(parent, &ending.attachments);
+        self.out.writes.extend(files);
+        let ending = Ending { attachments, ..ending.clone() };
+        self.deliver(parent, Item::ChildFinished { child: self.state.id(), ending });
+    }
+
     fn rest_after(&self, outcome: Outcome) -> Rest {
         let started = &self.state.started;
         let dual = self.world.agent(self.state).is_some_and(|agent| agent.kind == Kind::DualAi);
@@ -138,6 +167,8 @@ impl Desk<'_> {
     pub(super) fn interrupt(&mut self, why: &str) {
         let Some(session) = &self.state.session else { return };
         let calls = session.calls.clone();
+        // What is to end does not wait for hooks.
+        let was_deaf = std::mem::replace(&mut self.deaf, true);
         self.abort();
         let open: Vec<_> = calls.into_iter().filter(|call| !matches!(call.state, CallState::Ended(_))).collect();
         for call in open {
@@ -155,6 +186,7 @@ impl Desk<'_> {
             }
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
+        self.deaf = was_deaf;
     }
 
     /// Takes back what is in flight, also where another server does it.

@@ -55,8 +55,7 @@ impl<'a> Desk<'a> {
         if said.is_some() || !attachments.is_empty() {
             let mut message = self.message(Role::User, said.unwrap_or_default());
             message.attachments = attachments;
-            let posted = Posted { message: Arc::new(message), run: None, reply_to: None, delivers: None };
-            self.emit(Event::Posted(Box::new(posted)));
+            self.take(Posted { message: Arc::new(message), run: None, reply_to: None, delivers: None });
         }
         self.think();
     }

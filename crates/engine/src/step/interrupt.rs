@@ -1,6 +1,6 @@
 //! Deciding about interrupting: a run stops where it stands, and goes on with the same conversation once it is resumed.
 
-use super::Desk;
+use super::{Desk, room};
 use crate::dialect::dex::{self, Deed};
 use entourage_model::{
     Dialect, Event, Item, Message, Outcome, Posted, Role, RunId, RunStatus, ThreadId, ToolCall, Wait, Write,
@@ -41,7 +41,7 @@ impl Desk<'_> {
         let Some(link) = self.state.children.get(&child).map(|known| known.link.clone()) else { return };
         let max = self.world.limits.children_live;
         if self.state.children_live >= max {
-            let refusal = self.full("children_live", max, "wait for one of them to end");
+            let refusal = room::full(self.state, "children_live", max, "wait for one of them to end");
             return self.end_call(call, Outcome::Failed, refusal.spoken(link.dialect).text());
         }
         let message = message.map(|text| Arc::new(self.message(Role::User, text)));

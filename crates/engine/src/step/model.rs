@@ -5,8 +5,8 @@ use crate::context;
 use crate::limit;
 use crate::state::CallState;
 use entourage_model::{
-    Binding, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side, SideConfig,
-    Stop, ToolCall, ToolStatus, Usage, Write,
+    Act, Binding, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side,
+    SideConfig, Stop, ToolCall, ToolStatus, Usage, Write,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -100,22 +100,27 @@ impl<'a> Desk<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, posted: Posted) {
+    pub(super) fn take(&mut self, mut posted: Posted) {
         if let Some(run) = &posted.run {
             self.out.writes.push(Write::StartRun { run: run.clone() });
         }
         if let Some(run) = &posted.delivers {
             self.out.writes.push(Write::DeliveredRun { run: run.clone() });
         }
+        posted.message = self.coming(posted.message);
+        let message = Arc::clone(&posted.message);
         self.emit(Event::Posted(Box::new(posted)));
+        self.created(message);
     }
 
     /// The model has answered, or will not.
-    pub(super) fn answered(&mut self, answer: Result<ModelAnswer, String>) {
+    pub(super) fn answered(&mut self, answer: Result<ModelAnswer, String>, acts: Vec<Act>) {
         // Nothing is asked while a call is open, so this is the answer to a question that was taken back.
         if self.state.session.as_ref().is_none_or(|session| session.open > 0 || session.interrupted) {
             return;
         }
+        let closing = self.take_acts(acts);
+        self.closing.join(closing);
         match answer {
             Err(text) => {
                 self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
@@ -126,9 +131,15 @@ impl<'a> Desk<'a> {
                     answer.calls.clear();
                 }
                 let usage = Usage { steps: 1, ..answer.usage };
-                let message = self.answer_message(answer);
-                self.emit(Event::Answered { message: Arc::new(message), usage });
-                self.dispatch_calls();
+                let (calls, blocked) = self.screened(with_own_ids(answer.calls));
+                let message = self.answer_message(ModelAnswer { calls, ..answer });
+                let message = self.coming(Arc::new(message));
+                self.emit(Event::Answered { message: Arc::clone(&message), usage });
+                self.created(message);
+                // A call that will never be made is answered when the session ends.
+                if !self.closing.ends() {
+                    self.dispatch_calls(&blocked);
+                }
                 self.settled = true;
             }
         }
@@ -137,7 +148,7 @@ impl<'a> Desk<'a> {
     fn answer_message(&mut self, answer: ModelAnswer) -> Message {
         let mut message = self.message(Role::Assistant, answer.text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
-        message.tool_calls = with_own_ids(answer.calls);
+        message.tool_calls = answer.calls;
         let side = message.side.and_then(|side| self.world.side(self.state, side));
         if let Some(text) = side.and_then(|side| stop_tool_text(side, &message.tool_calls)) {
             message.content = text;
@@ -181,7 +192,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The ending that a successful call of the binding's tool stands for.
-    fn bound_ending(&self, binding: &Binding, outcome: Outcome) -> Option<Ending> {
+    pub(super) fn bound_ending(&self, binding: &Binding, outcome: Outcome) -> Option<Ending> {
         let session = self.state.session.as_ref()?;
         let call = session
             .calls

@@ -4,7 +4,7 @@ use super::Desk;
 use super::child::Birth;
 use crate::dialect::{Dowry, Order, Patience, Refusal};
 use crate::variable::Needed;
-use entourage_model::{Dialect, Event, RequestId, ThreadId, VariableValue, VariablesRequest, Wait};
+use entourage_model::{Event, RequestId, ThreadId, VariableValue, VariablesRequest, Wait};
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,6 +28,10 @@ impl Desk<'_> {
             given_name: order.name.clone(),
             attachments: order.attachments.clone(),
             arguments: order.arguments.clone(),
+            dialect: order.dialect,
+            instructions: order.dowry.instructions.clone(),
+            tools: order.dowry.tools.clone(),
+            models: order.dowry.models.clone(),
             required: required.clone(),
             missing: missing.clone(),
             until,
@@ -66,13 +70,13 @@ impl Desk<'_> {
         self.emit(Event::RequestClosed { request: id, child: Some(child) });
         let order = Order {
             entry: Cow::Owned(request.entry),
-            dialect: Dialect::Standard,
+            dialect: request.dialect,
             message: request.message,
             name: request.given_name,
             attachments: request.attachments,
             arguments: request.arguments,
             patience: Patience::None,
-            dowry: Dowry::default(),
+            dowry: Dowry { instructions: request.instructions, tools: request.tools, models: request.models },
         };
         self.bear(Birth { thread: child, wait: Wait::Background, given, order });
     }

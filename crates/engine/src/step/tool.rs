@@ -6,9 +6,10 @@ use crate::dialect::{self, Refusal, Wish, standard};
 use crate::offer::toolkit;
 use crate::state::CallState;
 use entourage_model::{
-    Act, Attachment, CallId, EffectClass, Event, Fact, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
+    Act, Attachment, CallId, EffectClass, Event, Fact, MessageId, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
 };
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a tool came back with.
@@ -21,10 +22,20 @@ pub(super) struct Returned {
 
 impl<'a> Desk<'a> {
     /// Begins every call of the answer that can begin: children at once, tools in their order.
-    pub(super) fn dispatch_calls(&mut self) {
+    ///
+    /// Those that are blocked are not made, for the reason given.
+    pub(super) fn dispatch_calls(&mut self, blocked: &BTreeMap<CallId, String>) {
         let Some(session) = &self.state.session else { return };
         let calls: Vec<_> = session.calls.iter().map(|call| call.call.clone()).collect();
-        calls.iter().for_each(|call| self.dispatch(call));
+        for call in &calls {
+            match blocked.get(&call.id) {
+                Some(why) => {
+                    let text = format!("`{}` was not called: {why}", call.name);
+                    self.end_call(call, Outcome::Failed, text);
+                }
+                None => self.dispatch(call),
+            }
+        }
         self.start_tools(&[]);
     }
 
@@ -166,9 +177,13 @@ impl<'a> Desk<'a> {
         }
         let call = call.call;
         let returned = self.with_session_files(&call, returned, &acts);
-        let outcome = returned.outcome;
         let closing = self.take_acts(acts);
-        self.end_call_with(&call, self.with_paths(&call, returned));
+        let (returned, is_removed) = self.screened_result(&call, returned);
+        let outcome = returned.outcome;
+        let result = self.keep_result(&call, self.with_paths(&call, returned));
+        if is_removed {
+            self.forget_call(&call, result);
+        }
         if outcome == Outcome::Done {
             self.report_status(&call);
         }
@@ -184,6 +199,15 @@ impl<'a> Desk<'a> {
     }
 
     pub(super) fn end_call_with(&mut self, call: &ToolCall, returned: Returned) {
+        let (returned, is_removed) = self.screened_result(call, returned);
+        let result = self.keep_result(call, returned);
+        if is_removed {
+            self.forget_call(call, result);
+        }
+    }
+
+    /// The message that holds the result.
+    fn keep_result(&mut self, call: &ToolCall, returned: Returned) -> MessageId {
         let Returned { outcome, text, attachments, facts } = returned;
         let mut message = self.message(Role::Tool, text);
         message.side = self.state.session.as_ref().map(|session| session.acting);
@@ -191,8 +215,12 @@ impl<'a> Desk<'a> {
         message.tool_name = Some(call.name.clone());
         message.attachments = attachments;
         message.tool_status = Some(if outcome == Outcome::Done { ToolStatus::Success } else { ToolStatus::Error });
-        self.emit(Event::CallEnded { message: Arc::new(message), outcome, facts });
+        let message = self.coming(Arc::new(message));
+        self.emit(Event::CallEnded { message: Arc::clone(&message), outcome, facts });
+        let id = message.id;
+        self.created(message);
         self.settled |= self.state.session.as_ref().is_some_and(|session| session.open == 0);
+        id
     }
 
     /// The files that a session's payload names, where the tool is bound to the session. One that is not there makes the

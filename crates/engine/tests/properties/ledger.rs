@@ -92,6 +92,7 @@ impl Ledger {
                 hold(self.news.insert(run.clone()), || format!("{run} was news twice"))
             }
             Item::Message(_)
+            | Item::ChildFinished { .. }
             | Item::ChildTerminated { run: None, .. }
             | Item::ChildReported { .. }
             | Item::Variables { .. }

@@ -62,21 +62,41 @@ pub(crate) enum Asker {
     Parent,
 }
 
+/// One for every occasion, and what makes a thread end by one.
+const HOOKS: [&str; 12] = [
+    "hook made after_thread_created count",
+    "hook kin after_subagent_created count",
+    "hook loud before_create_message shout",
+    "hook said after_create_message count",
+    "hook asked tool_call_started count",
+    "hook fixed tool_call_done arguments {}",
+    "hook good after_tool_call_success shout",
+    "hook gone after_tool_call_success remove",
+    "hook bad after_tool_call_failure mend",
+    "hook kept before_store_tool_result count",
+    "hook wrong before_create_message fail it threw",
+    "hook enough after_tool_call_failure end enough",
+];
+
 /// Agents with everything that changes a decision, small enough that a few moves reach every limit.
 pub(crate) fn team() -> impl Strategy<Value = String> {
     let flags = prop::collection::vec(any::<bool>(), 8);
+    let hooks = prop::sample::subsequence(HOOKS.to_vec(), 0..HOOKS.len());
     let children = prop::sample::subsequence(vec!["writer", "scout&", "helper*2", "mate*&", "shy*!&", "keen*"], 0..6);
     let dialects = prop::sample::select(vec!["", "dialects=dex", "dialects=agentscope", "dialects=dex,agentscope"]);
     let thread =
         prop::sample::select(vec!["thread boss", "thread boss child", "thread boss child resumable receives=b"]);
     let limits = (1..4u32, 0..5u32, 0..6u32, 0..9u32, 1..6u32);
-    (flags, children, thread, limits, dialects).prop_map(|(flags, children, thread, limits, dialects)| {
+    (flags, children, thread, limits, dialects, hooks).prop_map(|(flags, children, thread, limits, dialects, hooks)| {
         let (depth, live, left, steps, turns) = limits;
         let word = |nth: usize, word: &'static str| if flags[nth] { word } else { "" };
         let (dual, thread) = if thread.contains("receives") { ("dual", thread) } else { (word(0, "dual"), thread) };
+        let names: Vec<_> = hooks.iter().filter_map(|hook| hook.split(' ').nth(1)).collect();
+        let listed = if names.is_empty() { String::new() } else { format!("agent_hooks={}", names.join(",")) };
         let kin = if children.is_empty() { String::new() } else { format!("children={}", children.join(",")) };
         format!(
-            "boss {dual} {kin} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {} {} {} {}
+            "{}
+             boss {dual} {kin} {listed} tools=look,find,put,pay,note,finish,give_up,report,hand_over steps={steps} turns={turns} {} {} {} {} {} {} {} {}
              clerk tools=look children=writer,scout& immediate=scout handoffs=boss
              keen dual needs=TOKEN
              scribe format=dex
@@ -84,6 +104,7 @@ pub(crate) fn team() -> impl Strategy<Value = String> {
              tool note
              {thread}
              limits depth={depth} children_live={live} left={left} run_seconds=100",
+            hooks.join("\n"),
             word(1, "on_text=go_on"),
             word(2, "stop_tool=hand_over.answer"),
             word(3, "session_stop=finish.summary session_fail=give_up session_status=report"),
@@ -288,6 +309,7 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
                 request: nth_of(actor.state.requests.keys().copied(), *nth).unwrap_or(unknown),
                 child: Ids::new(Timestamp(0), number).thread(),
                 variables: BTreeMap::from([((*name).to_owned(), VariableValue::sealed("1"))]),
+                fingerprint: None,
             }
         }
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),

@@ -1,5 +1,6 @@
 //! A thread in the hands of a test: what the runtime does with it, without a store and without a clock.
 
+use crate::hook::echo;
 use crate::laws::{Broken, Flights, fold, hold, keep};
 use crate::team::Setup;
 use entourage_engine::{Cue, Decision, Input, Letter, Mail, ThreadState, World, looks_at_files, step};
@@ -54,17 +55,28 @@ impl Actor {
     /// One step. What the thread writes to itself lies in its queue afterwards.
     pub(crate) fn feed(&mut self, input: Input) -> Result<Decision, Broken> {
         match &input {
-            Input::Answered(_) => self.flights.model = false,
+            Input::Answered(_) | Input::Advised { .. } => self.flights.model = false,
             Input::ToolEnded { call, .. } => _ = self.flights.tools.remove(call),
             Input::Resumed | Input::Mail | Input::Tick | Input::Broke { .. } => {}
         }
         let before: BTreeSet<u64> = self.mail.iter().map(|letter| letter.number).collect();
-        let cue = Cue { now: self.now(), seed: self.seed(), input };
         let none = BTreeMap::new();
         // Whoever drives a thread looks its files up only then.
-        let looks = looks_at_files(&self.setup.world(), &self.state, &cue.input);
-        let world = World { files: if looks { &self.setup.files } else { &none }, ..self.setup.world() };
-        let decision = step(&world, &mut self.state, &mut self.mail, cue);
+        let looks = looks_at_files(&self.setup.world(), &self.state, &input);
+        let files = if looks { &self.setup.files } else { &none };
+        let (now, seed, mut echoes) = (self.now(), self.seed(), Vec::new());
+        let decision = loop {
+            let world = World { files, echoes: &echoes, ..self.setup.world() };
+            let (mut state, mut mail) = (self.state.clone(), self.mail.clone());
+            let mut decision = step(&world, &mut state, &mut mail, Cue { now, seed, input: input.clone() });
+            match decision.pause.take() {
+                Some(pause) => echoes.push(echo(&self.setup, *pause)),
+                None => {
+                    (self.state, self.mail) = (state, mail);
+                    break decision;
+                }
+            }
+        };
         self.no_letter_is_lost(&before, &decision)?;
         self.journal.extend(decision.events.iter().cloned());
         self.flights.begin(&decision.effects)?;

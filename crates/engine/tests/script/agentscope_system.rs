@@ -84,6 +84,26 @@ fn a_folder_gives_the_prompt_when_the_child_is_started() {
 }
 
 #[test]
+fn a_child_that_wishes_for_no_folder_works_where_its_caller_does() {
+    let team = "
+        mate format=claude-code
+        kid format=agentscope folder=defs/kid
+        worker format=dex";
+    let folders = |digger: &str, calls: &str| {
+        let setup = Setup::read(&format!("{digger}{team}\nthread digger child resumable dialect=agentscope"));
+        let script = format!("+ born r1->p work\n< crash ...\n< model {calls} ...");
+        let started = player::Player::new(setup).spawned(&script);
+        started.into_iter().map(|started| started.folder).collect::<Vec<_>>()
+    };
+    let spawns = r#"| k1=agent_spawn {"agent_id":"mate","task":"x"} | k2=agent_spawn {"agent_id":"kid","task":"x"}"#;
+    let digs = "digger format=agentscope dialects=agentscope folder=defs/digger";
+    assert_eq!(folders(digs, spawns), [Some("defs/digger".to_owned()), None]);
+    assert_eq!(folders("digger format=agentscope dialects=agentscope", spawns), [None, None]);
+    let delegates = r#"| k1=subagent {"action":"run","profile":"worker","task":"x"}"#;
+    assert_eq!(folders("digger format=agentscope dialects=dex folder=defs/digger", delegates), [None]);
+}
+
+#[test]
 fn tools_and_model_are_handed_down() {
     let team = "
         lead tools=look,pay dialects=agentscope

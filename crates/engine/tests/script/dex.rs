@@ -41,7 +41,7 @@ fn a_run_in_the_background_is_answered_at_once_and_its_ending_is_news() {
 < model | k1=subagent {"action":"run","profile":"scout","task":"look around","background":true}
 ! Answered a "" k1
 ! ChildStarted c1 scout r1 background
-! CallEnded k1 subagent done "{'runId':'@r1','profile':'scout','status':'running','result':null,'events':[]}"
+! CallEnded k1 subagent done "{'runId':'@r1','profile':'scout','status':'running','result':null,'events':[],'gatewayRunId':'@c1'}"
 > Spawn c1 scout depth=1 Message user "look around" r1->t0
 > CallModel lead a 1
 < model meanwhile ...
@@ -209,10 +209,10 @@ fn tasks_are_assigned_started_and_joined() {
 ! Answered a "" k3 k4 k5
 ! ChildStarted c1 scout r1 background
 ! TaskSaved item-1 "one" in_progress scout r1 running
-! CallEnded k3 task_start done "{'taskId':'item-1','runId':'@r1','id':'@t0-item-1','profile':'scout','task':'one','status':'running'}"
+! CallEnded k3 task_start done "{'taskId':'item-1','runId':'@r1','id':'@t0-item-1','profile':'scout','task':'one','status':'running','gatewayRunId':'@c1'}"
 ! ChildStarted c2 goal r2 background
 ! TaskSaved item-2 "two" in_progress goal r2 running
-! CallEnded k4 task_delegate done "{'taskId':'item-2','runId':'@r2','id':'@t0-item-2','profile':'goal','task':'two','status':'running'}"
+! CallEnded k4 task_delegate done "{'taskId':'item-2','runId':'@r2','id':'@t0-item-2','profile':'goal','task':'two','status':'running','gatewayRunId':'@c2'}"
 ! CallEnded k5 task_start failed "Task `item-1` was started before: run `@r1` is running."
 > Spawn c1 scout depth=1 Message user "one" r1->t0
 > Spawn c2 goal depth=1 Message user "two" r2->t0
@@ -265,7 +265,7 @@ fn assignments_are_made_many_at_once() {
 ! TaskSaved item-1 "A" in_progress scout r1 running
 ! ChildStarted c2 scout r2 background
 ! TaskSaved item-3 "C" in_progress scout r2 running
-! CallEnded k2 subagent_assign_task done "{'assignments':[{'taskId':'item-1','runId':'@r1','id':'@t0-item-1','profile':'scout','task':'A','status':'running'},{'taskId':'item-3','runId':'@r2','id':'@t0-item-3','profile':'scout','task':'C','status':'running'}]}"
+! CallEnded k2 subagent_assign_task done "{'assignments':[{'taskId':'item-1','runId':'@r1','id':'@t0-item-1','profile':'scout','task':'A','status':'running','gatewayRunId':'@c1'},{'taskId':'item-3','runId':'@r2','id':'@t0-item-3','profile':'scout','task':'C','status':'running','gatewayRunId':'@c2'}]}"
 > Spawn c1 scout depth=1 Message user "A" r1->t0
 > Spawn c2 scout depth=1 Message user "C" r2->t0
 > CallModel lead a 2

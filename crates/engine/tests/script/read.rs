@@ -3,7 +3,7 @@
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
 //! `call CALL TOOL ARGUMENTS` · `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` · `terminate`.
-//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
+//! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `advised TEXT | … [; ACT…]` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
 //! where `script/act.rs` has the acts and a fact is `read PATH`, `changed PATH` or `ran CODE COMMAND` · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
 use crate::names::Names;
@@ -44,6 +44,11 @@ impl Reader<'_> {
         let (verb, rest) = cut(&line);
         match verb {
             "model" => Play::Input(Input::Answered(Ok(answer(rest)))),
+            "advised" => {
+                let mut parts = rest.split(" ; ");
+                let answer = Ok(answer(parts.next().unwrap_or_default()));
+                Play::Input(Input::Advised { answer, acts: parts.map(|act| self.act(act)).collect() })
+            }
             "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
             "tool" => {
                 let mut facts = rest.split(" ^");
@@ -76,6 +81,10 @@ impl Reader<'_> {
             "message" => Item::Message(Posted::plain(message(rest))),
             "ask" => Item::Message(self.request(rest)),
             "ended" => self.ended(rest),
+            "finished" => {
+                let (child, rest) = cut(rest);
+                Item::ChildFinished { child: self.names.thread_named(child), ending: ending(rest) }
+            }
             "terminated" => {
                 let (child, run) = cut(rest);
                 let run = (!run.is_empty()).then(|| self.names.run_named(run));
@@ -93,7 +102,7 @@ impl Reader<'_> {
                 // As the runtime seals them: the test's vault turns a text around.
                 let sealed = |value: &str| VariableValue::sealed(value.chars().rev().collect::<String>());
                 let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
-                Item::Variables { request, child, variables }
+                Item::Variables { request, child, variables, fingerprint: None }
             }
             "call" => {
                 let (call, rest) = cut(rest);

@@ -86,6 +86,8 @@ impl Renderer<'_> {
                 format!("PromptAnswered {prompt} {}", self.answer(answer))
             }
             Event::Emitted { name, data } => format!("Emitted {name} {data}"),
+            Event::CreationHeard => "CreationHeard".to_owned(),
+            Event::HookFailed { hook, occasion, why } => format!("HookFailed {hook} {occasion} {why}"),
         }
     }
 
@@ -248,6 +250,9 @@ impl Renderer<'_> {
                 text += &format!(" VariablesSet{}", held(variables));
             }
         }
+        for item in &new.items {
+            text += &format!(" queued {}", self.item(item));
+        }
         text
     }
 
@@ -259,6 +264,9 @@ impl Renderer<'_> {
                 let quiet = if *quiet { " quiet" } else { "" };
                 format!("ChildEnded {child} {run}{quiet} {}", self.ending(ending))
             }
+            Item::ChildFinished { child, ending } => {
+                format!("ChildFinished {} {}", self.names.thread(*child), self.ending(ending))
+            }
             Item::ChildTerminated { child, run } => {
                 let run = run.as_ref().map(|run: &RunId| format!(" {}", self.names.run(run))).unwrap_or_default();
                 format!("ChildTerminated {}{run}", self.names.thread(*child))
@@ -266,7 +274,7 @@ impl Renderer<'_> {
             Item::ChildReported { child, status } => {
                 format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
             }
-            Item::Variables { request, child, variables } => {
+            Item::Variables { request, child, variables, fingerprint: _ } => {
                 format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))
             }
             Item::ChildInterrupted { child, run } => {

@@ -44,6 +44,24 @@ fn given_variables_start_the_child_as_it_was_asked_for() {
 }
 
 #[test]
+fn a_child_that_waited_keeps_the_dialect_that_it_was_asked_for_in() {
+    check(
+        "lead tools=look dialects=agentscope\nkid format=agentscope needs=TOKEN",
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"dig"} ...
+        < variables q1 c9 TOKEN=t1
+        ! RequestClosed q1 c9
+        ! ChildStarted c9 kid r2 background
+        > Spawn c9 kid depth=1 resumable receives=a VariablesSet secret TOKEN=1t Message user "dig" r2->t0
+        < ended r2 done three
+        ! ChildEnded c9 r2 done
+        > Deliver t0 Message user "A background task has ended.\n\ntask_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nthree" delivers=r2 silent subagent_id=@c9
+        "#,
+    );
+}
+
+#[test]
 fn a_child_that_waited_answers_by_a_message_although_it_is_blocking() {
     check(
         "boss children=scout\nscout dual needs=TOKEN",

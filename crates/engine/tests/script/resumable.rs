@@ -278,7 +278,7 @@ fn what_is_missing_in_a_create_is_named() {
 }
 
 #[test]
-fn an_instance_that_works_for_one_call_is_busy_for_another() {
+fn an_instance_that_works_for_one_call_takes_the_message_of_another() {
     check(
         "boss children=helper*",
         r#"
@@ -288,9 +288,22 @@ fn an_instance_that_works_for_one_call_is_busy_for_another() {
         < model | k2=subagent_message {"referenceId":"@c1","message":"one"} | k3=subagent_message {"referenceId":"@c1","message":"two"}
         ! Answered a "" k2 k3
         ! ChildAsked c1 r3 call=k2
-        ! CallEnded k3 subagent_message failed "{'error':{'code':'subagent_busy','message':'subagent `@c1` is still working for another call'}}"
+        ! ChildAsked c1 r4 call=k3
         > NewRun r3 c1 helper "one"
         > Deliver c1 Message user "one" r3->t0
+        > NewRun r4 c1 helper "two"
+        > Deliver c1 Message user "two" r4->t0
+        = waiting
+        < ended r3 done first
+        ! ChildEnded c1 r3 done
+        ! CallEnded k2 subagent_message done "first\n\nReference: @c1"
+        > DeliveredRun r3
+        = waiting
+        < ended r4 done second
+        ! ChildEnded c1 r4 done
+        ! CallEnded k3 subagent_message done "second\n\nReference: @c1"
+        > DeliveredRun r4
+        > CallModel boss a 2
         "#,
     );
 }
@@ -414,6 +427,51 @@ fn two_relationships_with_one_agent_are_called_and_counted_apart() {
         > Spawn c1 helper depth=1 tag="name:A" resumable receives=a Message user "a" r2->t0
         > Spawn c2 helper depth=1 tag="name:B" resumable receives=a Message user "b" r3->t0
         > CallModel boss a 1
+        "#,
+    );
+}
+
+#[test]
+fn an_instance_that_somebody_else_wrote_to_tells_its_parent_what_it_came_to() {
+    check(
+        "helper dual a.session_stop=finish.summary a.session_fail=give_up.why\nthread helper child resumable dialect=standard",
+        r#"
+        < message psst ...
+        < model | k1=finish {"summary":"heard"} ...
+        < tool k1 done ok
+        ! CallEnded k1 finish done "ok"
+        ! SessionEnded done "heard" rest=idle
+        > Deliver p ChildFinished t0 done "heard"
+        = idle
+        "#,
+    );
+}
+
+#[test]
+fn what_an_instance_came_to_without_being_asked_is_news_unless_it_is_explicit() {
+    check(
+        "boss children=helper*",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"} ...
+        < ended r2 done helped ...
+        < model thanks ...
+        < finished c1 failed no luck
+        ! ChildReported c1 "failed"
+        > Deliver t0 Message user "Subagent (reference: @c1) has reported a failure:\n\nno luck" silent subagent_id=@c1
+        < terminated c1 ...
+        < finished c1 done late
+        "#,
+    );
+    check(
+        "boss children=helper*!&",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"} ...
+        < model thanks ...
+        < ended r2 done helped ...
+        < finished c1 done quietly
+        ! ChildReported c1 "idle"
         "#,
     );
 }

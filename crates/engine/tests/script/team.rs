@@ -9,18 +9,20 @@
 //! `tool NAME [secret=A] [scoped=B] [uses=C]` is a tool of the team itself, with the variables that it declares.
 //! `driven` has no model: somebody outside makes its calls. `dialects=agentscope` lets an agent start others; `format=agentscope`, `folder=PATH`, `unlisted` and `exposed` say what it
 //! is to them. `definition PATH TEXT` is what the folder holds. `model=a:b` names a model.
+//! `hook NAME EVENT DEED` is a hook, as `script/hook.rs` has them; `agent_hooks=A,B` are an agent's, `hooks=A` its prompts',
+//! `first_parent_hooks=A` and `parent_hooks=A` those that it brings for its parent.
 //! `everybody A=1` and `user NAME A=1` are settings.
 //! `files /a.txt /b.txt` lie in the thread.
 //! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7`: `left` is the room in
 //! the tree.
 //! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME]`: by default the first agent, as a root.
 
-use crate::entry;
-use entourage_engine::World;
+use crate::{entry, hook};
+use entourage_engine::{World, hears_birth};
 use entourage_model::{
-    Agent, Binding, Dialect, Digest, EffectClass, FileRow, Ids, Instructions, Kind, Limits, ModelRef, Name, Part,
-    Program, Prompt, Remote, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team, ThreadId,
-    Timestamp, ToolEntry, ToolSpec, Variable, Variables, Vault, WorkspaceWish,
+    Agent, Binding, Dialect, Digest, EffectClass, FileRow, HookStage, Ids, Instructions, Kind, Limits, ModelRef, Name,
+    ParentHook, Part, Program, Prompt, Remote, Sampling, ScriptTool, Secret, Side, SideConfig, Source, Started, Team,
+    ThreadId, Timestamp, ToolEntry, ToolSpec, Variable, Variables, Vault, WorkspaceWish,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -71,6 +73,10 @@ impl Setup {
                 "thread" => setup.read_thread(&words[1..]),
                 "limits" => setup.read_limits(&words[1..]),
                 "tool" => setup.read_tool(words[1], &words[2..]),
+                "hook" => {
+                    let hook = hook::hook(words[2], &words[3..].join(" "));
+                    setup.team.hooks.insert(words[1].into(), Arc::new(hook));
+                }
                 "files" => setup.files.extend(words[1..].iter().map(|path| ((*path).to_owned(), file(path)))),
                 "definition" => {
                     setup.definitions.insert(words[1].to_owned(), words[2..].join(" ").into());
@@ -84,6 +90,8 @@ impl Setup {
             }
         }
         setup.hire_children();
+        let first = setup.started.receives.unwrap_or(Side::A);
+        (setup.started.hooked, _) = hears_birth(&setup.team, &setup.started.agent, first);
         setup
     }
 
@@ -96,6 +104,7 @@ impl Setup {
             limits: &self.limits,
             files: &self.files,
             definitions: &self.definitions,
+            echoes: &[],
             tree_left: self.tree_left,
         }
     }
@@ -203,6 +212,8 @@ fn agent(name: &str, words: &[&str]) -> Agent {
         kind,
         side_a,
         side_b: (kind == Kind::DualAi).then(|| side(name, "b", words)),
+        hooks: names(value(words, "agent_hooks")),
+        parent_hooks: parent_hooks(words),
         session_turns_max: value(words, "turns").map(number),
         env: pairs(value(words, "env")),
         dialects: value(words, "dialects").into_iter().flat_map(|names| names.split(',')).map(dialect_named).collect(),
@@ -241,6 +252,7 @@ fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -
         include_chat: own("chat") != Some("no"),
         include_past_tools: own("past_tools") != Some("no"),
         tools: tools.chain(entry::entries(own)).collect(),
+        hooks: names(own("hooks")),
         env: pairs(own("prompt_env")),
         variables: list("needs").map(|name| Variable { scoped: true, required: true, ..variable(name) }).collect(),
         required_schema: own("schema").map(|_| schema(list("schema"))),
@@ -248,6 +260,16 @@ fn prompt<'a>(agent: &str, side: &str, own: &impl Fn(&str) -> Option<&'a str>) -
         sampling: Sampling { temperature: own("temperature").map(decimal), top_p: own("top_p").map(decimal) },
         ..Prompt::new(agent.into(), Instructions(instructions))
     }
+}
+
+fn names(list: Option<&str>) -> Vec<Name> {
+    list.into_iter().flat_map(|names| names.split(',')).map(Name::from).collect()
+}
+
+fn parent_hooks(words: &[&str]) -> Vec<ParentHook> {
+    let brought = |key, stage| names(value(words, key)).into_iter().map(move |hook| ParentHook { hook, stage });
+    let early = brought("first_parent_hooks", HookStage::BeforeParent);
+    early.chain(brought("parent_hooks", HookStage::AfterParent)).collect()
 }
 
 /// An object that must have these texts.

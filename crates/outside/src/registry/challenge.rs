@@ -8,6 +8,8 @@ pub(super) enum Challenge {
     Bearer {
         realm: String,
         service: Option<String>,
+        /// What the token must be good for, as the registry says it.
+        scopes: Vec<String>,
     },
 }
 
@@ -38,7 +40,9 @@ fn parse(header: &str) -> Vec<Challenge> {
         } else if scheme.eq_ignore_ascii_case("bearer")
             && let Some(realm) = value("realm")
         {
-            found.push(Challenge::Bearer { realm, service: value("service") });
+            let scopes = value("scope").unwrap_or_default();
+            let scopes = scopes.split_whitespace().map(str::to_owned).collect();
+            found.push(Challenge::Bearer { realm, service: value("service"), scopes });
         }
     }
     found
@@ -93,15 +97,19 @@ mod tests {
 
     #[test]
     fn the_best_offer_is_taken() {
-        let bearer = |realm: &str, service: Option<&str>| {
-            Some(Challenge::Bearer { realm: realm.to_owned(), service: service.map(str::to_owned) })
+        let scoped = |realm: &str, service: Option<&str>, scopes: &[&str]| {
+            let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+            Some(Challenge::Bearer { realm: realm.to_owned(), service: service.map(str::to_owned), scopes })
         };
+        let bearer = |realm: &str, service: Option<&str>| scoped(realm, service, &[]);
         let cases: [(&[&str], Option<Challenge>); 10] = [
             (&["Basic realm=\"here\""], Some(Challenge::Basic)),
             (&["basic"], Some(Challenge::Basic)),
             (
-                &["Bearer realm=\"https://a.test/token\",service=\"s, t\",scope=\"repository:a/b:pull,push\""],
-                bearer("https://a.test/token", Some("s, t")),
+                &[
+                    "Bearer realm=\"https://a.test/token\",service=\"s, t\",scope=\"repository:a/b:pull,push repository:c:pull\"",
+                ],
+                scoped("https://a.test/token", Some("s, t"), &["repository:a/b:pull,push", "repository:c:pull"]),
             ),
             (&["Bearer realm=https://a.test/token"], bearer("https://a.test/token", None)),
             (&["Basic realm=\"x\", Bearer realm=\"r\", service=\"s\""], bearer("r", Some("s"))),

@@ -4,9 +4,10 @@
 
 use super::credential::Credential;
 use super::helper;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use crate::private_file;
+use cap_std::fs::Dir;
 use serde_json::{Map, Value, json};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -98,29 +99,11 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Written whole under another name, which nobody else may read from its first byte on.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let (folder, name) = parts(path)?;
     let authority = cap_std::ambient_authority();
     Dir::create_ambient_dir_all(folder, authority)?;
-    let folder = Dir::open_ambient_dir(folder, authority)?;
-    let draft = format!("{name}.new");
-    match folder.remove_file(&draft) {
-        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let written = folder.open_with(&draft, &options).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| folder.rename(&draft, &folder, name));
-    if moved.is_err() {
-        // It holds a secret; the fault that is reported is the first one.
-        _ = folder.remove_file(&draft);
-    }
-    moved
+    private_file::write(&Dir::open_ambient_dir(folder, authority)?, name, text)
 }
 
 fn parts(path: &Path) -> io::Result<(&Path, &str)> {

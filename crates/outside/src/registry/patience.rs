@@ -57,7 +57,7 @@ mod tests {
     const QUICK: Patience = Patience { attempts_max: 3, first_pause: Duration::from_micros(1) };
 
     fn trouble(may_pass: bool) -> Trouble {
-        let fault = Fault::new(Exit::Registry, Report::error("B040", "down"));
+        let fault = Fault::new(Exit::Network, Report::error("B040", "down"));
         Trouble { may_pass, ..Trouble::from(fault) }
     }
 

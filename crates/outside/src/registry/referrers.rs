@@ -2,10 +2,11 @@
 //! in for it where a registry does not have that.
 
 use super::Registry;
+use super::push::Freight;
 use super::trouble::{Trouble, Unread, bounded};
 use super::wire::{Action, Wire};
 use bytes::Bytes;
-use entourage_bundle::{Blobs, Change, Descriptor, Fault, Index, Manifest, Reference, names};
+use entourage_bundle::{Change, Descriptor, Fault, Index, Manifest, Reference, names};
 use entourage_model::Digest;
 use reqwest::StatusCode;
 
@@ -44,13 +45,13 @@ impl Registry {
     /// Sends something that is attached to another artifact of the same repository.
     pub async fn push_attached(
         &self,
-        blobs: &dyn Blobs,
+        freight: Freight<'_>,
         attached: &Descriptor,
         subject: Digest,
         reference: &Reference,
     ) -> Result<(), Fault> {
         let wire = self.wire(reference)?;
-        let headers = self.push_manifest(&wire, blobs, attached, &attached.digest.to_string()).await?;
+        let headers = self.push_manifest(&wire, freight, attached, &attached.digest.to_string()).await?;
         if headers.contains_key(SUBJECT) {
             return Ok(());
         }

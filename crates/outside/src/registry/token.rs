@@ -15,10 +15,12 @@ const CLIENT: &str = "entourage";
 pub(super) struct TokenRequest {
     pub(super) realm: Url,
     pub(super) service: Option<String>,
-    /// Absent: only who asks is to be proved.
-    pub(super) scope: Option<String>,
+    /// None: only who asks is to be proved.
+    pub(super) scopes: Vec<String>,
     /// Absent: whatever is for everybody.
     pub(super) credential: Option<Credential>,
+    /// Who is told about if nothing is given.
+    pub(super) asker: Asker,
 }
 
 #[derive(Deserialize)]
@@ -30,7 +32,7 @@ struct Answer {
 impl TokenRequest {
     /// `host` is the registry that the token is for.
     pub(super) async fn send(self, client: &Client, host: &str) -> Result<String, Trouble> {
-        let asker = if self.credential.is_some() { Asker::Known } else { Asker::Nobody };
+        let asker = self.asker;
         let response = self.request(client).send().await.map_err(|error| Trouble::unreachable(host, &error))?;
         match response.status() {
             StatusCode::OK => {}
@@ -53,7 +55,7 @@ impl TokenRequest {
     fn request(self, client: &Client) -> RequestBuilder {
         let mut parameters = Vec::new();
         parameters.extend(self.service.map(|service| ("service", service)));
-        parameters.extend(self.scope.map(|scope| ("scope", scope)));
+        parameters.extend(self.scopes.into_iter().map(|scope| ("scope", scope)));
         match self.credential {
             Some(Credential::IdentityToken(token)) => {
                 let form = exchange_form(&parameters, &token);

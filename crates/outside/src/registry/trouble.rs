@@ -5,6 +5,7 @@ use entourage_model::Report;
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 /// How much of a registry's own words people are shown.
@@ -16,6 +17,8 @@ const WORDS_BYTES_MAX: usize = 64 << 10;
 pub(super) enum Asker {
     Known,
     Nobody,
+    /// Something is, and was not sent to a service that is not the registry's.
+    Withheld,
 }
 
 #[derive(Debug)]
@@ -35,7 +38,7 @@ impl From<Fault> for Trouble {
 
 impl Trouble {
     fn lasting(report: Report) -> Self {
-        Self::from(Fault::new(Exit::Registry, report))
+        Self::from(Fault::new(Exit::Network, report))
     }
 
     pub(super) fn passing(self) -> Self {
@@ -44,6 +47,11 @@ impl Trouble {
 
     /// No answer came.
     pub(super) fn unreachable(host: &str, error: &reqwest::Error) -> Self {
+        if let Some(reason) = distrust(error) {
+            let report =
+                Report::error("B083", format!("the certificate of the registry `{host}` is refused: {reason}"));
+            return Self::lasting(report.hint("`SSL_CERT_FILE` names a file of certificates that are trusted"));
+        }
         let report = Report::error("B040", format!("the registry `{host}` cannot be reached: {}", cause(error)));
         let report = report.hint("look at the name and the network; `--plain-http` is for a registry without TLS");
         let trouble = Self::lasting(report);
@@ -58,6 +66,12 @@ impl Trouble {
                 format!("the registry `{host}` refuses the credential that is known for it{words}"),
             )
             .hint(format!("`entourage login {host}` stores another one; perhaps it may not do this")),
+            Asker::Withheld => {
+                let what = format!(
+                    "the registry `{host}` wants the credential to be sent elsewhere, which was not done{words}"
+                );
+                Report::error("B041", what).hint("its token service has to be at the registry's host, or in its domain")
+            }
             Asker::Nobody => {
                 let what = format!("the registry `{host}` wants to know who asks, and no credential is known{words}");
                 Report::error("B041", what)
@@ -140,6 +154,20 @@ pub(super) async fn bounded(mut response: Response, bytes_max: usize) -> Result<
     Ok(body)
 }
 
+/// Why TLS does not believe that it is the registry. Absent: something else went wrong.
+fn distrust(error: &reqwest::Error) -> Option<String> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(found) = cause {
+        if let Some(rustls::Error::InvalidCertificate(_)) = found.downcast_ref() {
+            return Some(found.to_string());
+        }
+        // An error of input and output hides what it is made of from `source`.
+        let inner = found.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| found.source());
+    }
+    None
+}
+
 /// The innermost error says what happened; the outer ones repeat the address.
 fn cause(error: &dyn Error) -> String {
     let mut cause = error;
@@ -147,4 +175,30 @@ fn cause(error: &dyn Error) -> String {
         cause = inner;
     }
     cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_is_busy_says_how_long_we_are_to_wait() {
+        let cases = [
+            (429, Some("7"), true, Some(7)),
+            (503, Some(" 120 "), true, Some(120)),
+            (503, None, true, None),
+            (503, Some("Wed, 21 Oct 2015 07:28:00 GMT"), true, None),
+            (503, Some("-1"), true, None),
+            (418, Some("7"), false, None),
+        ];
+        for (status, said, may_pass, seconds) in cases {
+            let mut answer = hyper::Response::builder().status(status);
+            if let Some(said) = said {
+                answer = answer.header("retry-after", said);
+            }
+            let trouble = Trouble::of_status("r.test", Response::from(answer.body("").unwrap())).await;
+            let expected = (may_pass, seconds.map(Duration::from_secs));
+            assert_eq!((trouble.may_pass, trouble.pause), expected, "{status} {said:?}");
+        }
+    }
 }

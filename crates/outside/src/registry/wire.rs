@@ -11,6 +11,7 @@ use reqwest::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ const CONNECT_SECONDS_MAX: u64 = 10;
 /// How long a registry may say nothing in the middle of an answer.
 const SILENCE_SECONDS_MAX: u64 = 60;
 const REDIRECTS_MAX: usize = 5;
+/// How long a body may be, from the second try on; the first time it is as long as a blob. A proxy before a registry may
+/// take a megabyte and no more.
+const BODY_BYTES_MAX: [u64; 3] = [16 << 20, 4 << 20, 512 << 10];
 const USER_AGENT: &str = concat!("entourage/", env!("CARGO_PKG_VERSION"));
 
 /// What is to be done in a repository; tokens are given for one of these.
@@ -46,6 +50,8 @@ pub(super) struct Wire {
     proof: Proof,
     /// The `Authorization` that was good enough last time.
     granted: Mutex<BTreeMap<Action, HeaderValue>>,
+    /// How many of [`BODY_BYTES_MAX`] were found too large.
+    shortened: AtomicUsize,
 }
 
 impl Wire {
@@ -55,7 +61,9 @@ impl Wire {
         // Refused when somebody was first; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = client(&root, plain).map_err(|error| Trouble::unreachable(host, &error))?;
-        Ok(Self { host: host.to_owned(), repository: None, root, plain, client, proof, granted: Mutex::default() })
+        let granted = Mutex::default();
+        let shortened = AtomicUsize::new(0);
+        Ok(Self { host: host.to_owned(), repository: None, root, plain, client, proof, granted, shortened })
     }
 
     pub(super) fn to_repository(reference: &Reference, plain: PlainHttp, proof: Proof) -> Result<Self, Trouble> {
@@ -134,16 +142,24 @@ impl Wire {
                 }
                 None => return Err(Trouble::refused(&self.host, asker, "")),
             },
-            Challenge::Bearer { realm, service } => {
-                let request =
-                    TokenRequest { realm: self.join(&realm)?, service, scope: self.scope(action), credential };
-                format!("Bearer {}", request.send(&self.client, &self.host).await?)
+            Challenge::Bearer { realm, service, scopes } => {
+                let (scopes, realm) = (self.scopes(action, scopes), self.join(&realm)?);
+                let is_withheld = credential.is_some() && !is_of_registry(&realm, &self.root);
+                let (credential, asker) = if is_withheld { (None, Asker::Withheld) } else { (credential, asker) };
+                let request = TokenRequest { realm, service, scopes, credential, asker };
+                let token = request.send(&self.client, &self.host).await?;
+                return Ok((self.sensitive(&format!("Bearer {token}"))?, asker));
             }
         };
-        let mut value = HeaderValue::from_str(&text)
-            .map_err(|_| Trouble::odd(&self.host, "gave a token that no header can hold"))?;
+        Ok((self.sensitive(&text)?, asker))
+    }
+
+    /// A header that no log shows.
+    fn sensitive(&self, text: &str) -> Result<HeaderValue, Trouble> {
+        let value = HeaderValue::from_str(text);
+        let mut value = value.map_err(|_| Trouble::odd(&self.host, "gave a token that no header can hold"))?;
         value.set_sensitive(true);
-        Ok((value, asker))
+        Ok(value)
     }
 
     async fn credential(&self) -> Result<Option<Credential>, Trouble> {
@@ -156,12 +172,35 @@ impl Wire {
         }
     }
 
-    fn scope(&self, action: Action) -> Option<String> {
+    /// What a token is asked for. A registry that is to take a blob over from another repository wants to know that we
+    /// may read that one; more than reading is never asked for elsewhere.
+    fn scopes(&self, action: Action, asked: Vec<String>) -> Vec<String> {
+        let Some(repository) = &self.repository else { return Vec::new() };
         let words = match action {
             Action::Pull => "pull",
             Action::Push => "pull,push",
         };
-        self.repository.as_ref().map(|repository| format!("repository:{repository}:{words}"))
+        let own = format!("repository:{repository}:");
+        let is_reading = |scope: &String| scope.starts_with("repository:") && scope.ends_with(":pull");
+        let elsewhere = asked.into_iter().filter(|scope| action == Action::Push && is_reading(scope));
+        let elsewhere = elsewhere.filter(|scope| !scope.starts_with(&own));
+        [format!("{own}{words}")].into_iter().chain(elsewhere).collect()
+    }
+
+    /// How long a body may be. Absent: nothing was found too long yet.
+    pub(super) fn body_bytes_max(&self) -> Option<u64> {
+        let shortened = self.shortened.load(Ordering::Relaxed);
+        shortened.checked_sub(1).map(|index| BODY_BYTES_MAX[index])
+    }
+
+    /// Lets bodies be shorter, after one of a blob of this size was refused. False: they are as short as can be.
+    pub(super) fn shorten_bodies(&self, blob_bytes: u64) -> bool {
+        let tried = self.body_bytes_max().unwrap_or(u64::MAX).min(blob_bytes);
+        match BODY_BYTES_MAX.iter().position(|max| *max < tried) {
+            Some(index) => self.shortened.store(index + 1, Ordering::Relaxed),
+            None => return false,
+        }
+        true
     }
 
     fn granted(&self, action: Action) -> Option<HeaderValue> {
@@ -171,6 +210,20 @@ impl Wire {
     fn grant(&self, action: Action, authorization: HeaderValue) {
         self.granted.lock().unwrap_or_else(PoisonError::into_inner).insert(action, authorization);
     }
+}
+
+/// Whether a service that gives tokens is the registry's own: the same host, or one beside it in the same domain, as
+/// `auth.example.com` is for `registry.example.com`. An address that is no name is nobody's but its own.
+fn is_of_registry(realm: &Url, root: &Url) -> bool {
+    let (Some(service), Some(registry)) = (realm.domain(), root.domain()) else {
+        return realm.origin() == root.origin();
+    };
+    if service == registry {
+        return service != "localhost" || realm.origin() == root.origin();
+    }
+    let domain = registry.split_once('.').map(|(_, domain)| domain).filter(|domain| domain.contains('.'));
+    domain
+        .is_some_and(|domain| service == domain || service.strip_suffix(domain).is_some_and(|name| name.ends_with('.')))
 }
 
 fn client(root: &Url, plain: PlainHttp) -> Result<Client, reqwest::Error> {
@@ -191,4 +244,43 @@ fn client(root: &Url, plain: PlainHttp) -> Result<Client, reqwest::Error> {
 fn follow(attempt: Attempt<'_>, plain: PlainHttp) -> reqwest::redirect::Action {
     let is_fine = plain.allows(attempt.url()) && attempt.previous().len() <= REDIRECTS_MAX;
     if is_fine { attempt.follow() } else { attempt.error("it sends us to an address that may not be used") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_goes_to_the_registry_s_own_service_and_to_no_other() {
+        let cases = [
+            ("https://registry-1.docker.io/", "https://auth.docker.io/token", true),
+            ("https://registry.gitlab.com/", "https://gitlab.com/jwt/auth", true),
+            ("https://ghcr.io/", "https://ghcr.io/token", true),
+            ("https://r.test:5000/", "https://r.test/token", true),
+            ("https://ghcr.io/", "https://auth.evil.io/token", false),
+            ("https://registry.example.com/", "https://auth.evilexample.com/token", false),
+            ("https://registry.example.com/", "https://evil.com/token", false),
+            ("http://127.0.0.1:5000/", "http://127.0.0.1:5000/token", true),
+            ("http://127.0.0.1:5000/", "http://127.0.0.1:5001/token", false),
+            ("http://localhost:5000/", "http://localhost:5001/token", false),
+            ("http://[::1]:5000/", "http://127.0.0.1:5000/token", false),
+        ];
+        for (root, realm, expected) in cases {
+            let (realm, root) = (Url::parse(realm).unwrap(), Url::parse(root).unwrap());
+            assert_eq!(is_of_registry(&realm, &root), expected, "{root} {realm}");
+        }
+    }
+
+    #[test]
+    fn bodies_become_shorter_until_they_cannot() {
+        let reference: Reference = "127.0.0.1:1/a:1".parse().unwrap();
+        let proof = Proof::Known(Credentials::default());
+        let wire = Wire::to_repository(&reference, PlainHttp::default(), proof).unwrap();
+        assert_eq!(wire.body_bytes_max(), None);
+        for expected in [16 << 20, 4 << 20, 512 << 10] {
+            assert!(wire.shorten_bodies(1 << 30));
+            assert_eq!(wire.body_bytes_max(), Some(expected));
+        }
+        assert!(!wire.shorten_bodies(1 << 30));
+    }
 }

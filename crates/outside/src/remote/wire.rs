@@ -16,14 +16,6 @@ pub(super) enum Refused {
     Lasting(String),
 }
 
-impl Refused {
-    pub(super) fn text(self) -> String {
-        match self {
-            Self::Passing(text) | Self::Lasting(text) => text,
-        }
-    }
-}
-
 /// Where a task stands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -44,22 +36,9 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// Faults of the network and of a server that is not well are passing.
     pub(super) async fn read(sent: reqwest::Result<Response>, host: &str) -> Result<Self, Refused> {
-        let mut response = match sent {
-            Ok(response) => response,
-            Err(fault) if fault.is_builder() => {
-                return Err(Refused::Lasting(format!("`{host}` cannot be asked: a header is none")));
-            }
-            Err(fault) => {
-                let what = if fault.is_timeout() { "did not answer in time" } else { "cannot be reached" };
-                return Err(Refused::Passing(format!("`{host}` {what}")));
-            }
-        };
+        let mut response = begun(sent, host)?;
         let status = response.status();
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(Refused::Passing(format!("`{host}` answered with {status}")));
-        }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|_| Refused::Passing(format!("`{host}` broke off")))? {
             bytes.extend_from_slice(&chunk);
@@ -94,13 +73,36 @@ impl Answered {
     }
 }
 
+/// The head of an answer. Faults of the network and of a server that is not well are passing.
+fn begun(sent: reqwest::Result<Response>, host: &str) -> Result<Response, Refused> {
+    let response = sent.map_err(|fault| {
+        if fault.is_builder() {
+            return Refused::Lasting(format!("`{host}` cannot be asked: a header is none"));
+        }
+        let what = if fault.is_timeout() { "did not answer in time" } else { "cannot be reached" };
+        Refused::Passing(format!("`{host}` {what}"))
+    })?;
+    let status = response.status();
+    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(Refused::Passing(format!("`{host}` answered with {status}")));
+    }
+    Ok(response)
+}
+
+/// The same for an answer that has to be a good one.
+pub(super) fn started(sent: reqwest::Result<Response>, host: &str) -> Result<Response, Refused> {
+    let response = begun(sent, host)?;
+    let status = response.status();
+    if status.is_success() { Ok(response) } else { Err(Refused::Lasting(format!("`{host}` answered with {status}"))) }
+}
+
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// What is said beside the work itself. A server of ours keeps tasks of one session in one conversation.
 pub(super) fn context(task: &RemoteTask) -> Value {
-    let mut context = json!({ "session_id": task.session, "stream": false, "detail": "status" });
+    let mut context = json!({ "session_id": task.session, "stream": true, "detail": "full" });
     if let Some(user) = &task.user_id {
         context["user_id"] = json!(user);
     }

@@ -2,7 +2,7 @@
 
 use entourage_bundle::{ArtifactKind, Descriptor, Fault, LayerKind, Layout, Manifest, Reference, names};
 use entourage_model::Digest;
-use entourage_outside::registry::{Patience, Registry, RegistrySettings};
+use entourage_outside::registry::{Freight, Patience, Registry, RegistrySettings};
 use entourage_testkit::FakeRegistry;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,6 +61,12 @@ impl Local {
         change.mark_latest(&artifact);
         change.commit().unwrap();
         (local, artifact)
+    }
+
+    /// What is sent from here, where nothing is known of other repositories.
+    pub(crate) fn freight(&self) -> Freight<'_> {
+        static NOTHING: BTreeMap<Digest, String> = BTreeMap::new();
+        Freight { blobs: &self.layout, elsewhere: &NOTHING }
     }
 
     /// Every file and what it holds.

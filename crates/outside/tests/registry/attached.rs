@@ -28,9 +28,9 @@ async fn what_is_attached_is_found_with_and_without_the_referrers_api() {
         let reference = reference(&registry, "t/a:1");
         let (here, artifact) = Local::with_artifact();
         let note = attach(&here, &artifact);
-        client().push(&here.layout, &artifact, &reference).await.unwrap();
-        client().push_attached(&here.layout, &note, artifact.digest, &reference).await.unwrap();
-        client().push_attached(&here.layout, &note, artifact.digest, &reference).await.unwrap();
+        client().push(here.freight(), &artifact, &reference).await.unwrap();
+        client().push_attached(here.freight(), &note, artifact.digest, &reference).await.unwrap();
+        client().push_attached(here.freight(), &note, artifact.digest, &reference).await.unwrap();
         let stand_in = artifact.digest.to_string().replace(':', "-");
         assert_eq!(registry.manifest("t/a", &stand_in).is_some(), has_stand_in);
         let there = Local::new();
@@ -49,8 +49,8 @@ async fn what_is_not_attached_to_it_is_left_out() {
     let reference = reference(&registry, "t/a:1");
     let (here, artifact) = Local::with_artifact();
     let note = attach(&here, &artifact);
-    client().push(&here.layout, &artifact, &reference).await.unwrap();
-    client().push_attached(&here.layout, &note, artifact.digest, &reference).await.unwrap();
+    client().push(here.freight(), &artifact, &reference).await.unwrap();
+    client().push_attached(here.freight(), &note, artifact.digest, &reference).await.unwrap();
     registry.lie(Lie::Manifest(note.digest.to_string(), registry.manifest("t/a", "1").unwrap()));
     let there = Local::new();
     let mut change = there.layout.begin();

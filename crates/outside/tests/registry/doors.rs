@@ -12,7 +12,7 @@ fn alice(password: &str) -> Credential {
 }
 
 /// Somebody whose credential for this registry is in a file.
-fn known(registry: &FakeRegistry, password: &str) -> (TempDir, Registry) {
+pub(crate) fn known(registry: &FakeRegistry, password: &str) -> (TempDir, Registry) {
     let folder = tempfile::tempdir().unwrap();
     let credentials = Credentials { own: Some(folder.path().join("credentials.json")), docker: None };
     credentials.keep(&registry.host(), &alice(password)).unwrap();
@@ -26,7 +26,7 @@ async fn the_right_credential_opens_every_door() {
         let (_folder, client) = known(&registry, PASSWORD);
         let (here, artifact) = Local::with_artifact();
         let reference = reference(&registry, "t/a:1");
-        client.push(&here.layout, &artifact, &reference).await.unwrap();
+        client.push(here.freight(), &artifact, &reference).await.unwrap();
         let fetched = Local::new().pull(&client, &reference).await.unwrap();
         assert_eq!(fetched.digest, artifact.digest, "{door:?}");
     }
@@ -39,11 +39,11 @@ async fn a_wrong_credential_or_none_opens_no_door() {
         let reference = reference(&registry, "t/a:1");
         let (here, artifact) = Local::with_artifact();
         let (_folder, wrong) = known(&registry, "wrong");
-        let (exit, text) = told(wrong.push(&here.layout, &artifact, &reference).await);
+        let (exit, text) = told(wrong.push(here.freight(), &artifact, &reference).await);
         assert_eq!(exit, 3);
         assert!(text.contains("refuses the credential"), "{text}");
         assert!(!text.contains("wrong"), "{text}");
-        let (exit, text) = told(client().push(&here.layout, &artifact, &reference).await);
+        let (exit, text) = told(client().push(here.freight(), &artifact, &reference).await);
         assert_eq!(exit, 3);
         assert!(text.contains("no credential is known") && text.contains("entourage login"), "{text}");
         assert!(registry.manifest("t/a", "1").is_none());
@@ -60,7 +60,7 @@ async fn a_token_is_asked_for_once_and_for_what_is_done() {
     assert_eq!(anonymous, [(None, "service=fake&scope=repository%3At%2Fa%3Apull".to_owned())]);
     let (_folder, client) = known(&registry, PASSWORD);
     let (here, artifact) = Local::with_artifact();
-    client.push(&here.layout, &artifact, &reference).await.unwrap();
+    client.push(here.freight(), &artifact, &reference).await.unwrap();
     let asked = registry.token_requests();
     let query = "service=fake&scope=repository%3At%2Fa%3Apull%2Cpush&account=alice";
     assert_eq!(asked[1..], [(Some("Basic YWxpY2U6b3Blbi1zZXNhbWU=".to_owned()), query.to_owned())]);
@@ -75,6 +75,19 @@ async fn a_credential_is_not_sent_where_it_would_be_seen() {
     let (exit, text) = told(Local::new().pull(&client, &reference(&registry, "t/a:1")).await);
     assert_eq!(exit, 3);
     assert!(text.contains("an address that may not be used"), "{text}");
+}
+
+#[tokio::test]
+async fn a_credential_is_not_sent_to_a_service_that_is_not_the_registry_s() {
+    let registry = FakeRegistry::start(Door::Token).await;
+    let attacker = FakeRegistry::start(Door::Token).await;
+    registry.lie(Lie::Realm(format!("http://{}/token", attacker.host())));
+    let (_folder, client) = known(&registry, PASSWORD);
+    let (here, artifact) = Local::with_artifact();
+    let (exit, text) = told(client.push(here.freight(), &artifact, &reference(&registry, "t/a:1")).await);
+    assert_eq!(exit, 3);
+    assert!(text.contains("wants the credential to be sent elsewhere"), "{text}");
+    assert_eq!(attacker.credentials_seen(), [None::<String>], "it was asked as anybody would");
 }
 
 #[tokio::test]

@@ -7,3 +7,4 @@ mod attached;
 mod doors;
 mod lies;
 mod transfer;
+mod upload;

@@ -11,7 +11,7 @@ async fn what_was_sent_comes_back_byte_for_byte() {
     let registry = FakeRegistry::start(Door::Open).await;
     let reference = reference(&registry, "deep/er/agent:1.0.0");
     let (here, artifact) = Local::with_artifact();
-    client().push(&here.layout, &artifact, &reference).await.unwrap();
+    client().push(here.freight(), &artifact, &reference).await.unwrap();
     assert_eq!(registry.manifest("deep/er/agent", "1.0.0").unwrap(), manifest().to_bytes());
     let there = Local::new();
     let fetched = there.pull(&client(), &reference).await.unwrap();
@@ -29,11 +29,11 @@ async fn only_what_is_missing_moves() {
     let reference = reference(&registry, "agent:1");
     let (here, artifact) = Local::with_artifact();
     registry.put_blob(PROMPT);
-    client().push(&here.layout, &artifact, &reference).await.unwrap();
+    client().push(here.freight(), &artifact, &reference).await.unwrap();
     let sent = |log: &[String]| log.iter().filter(|line| line.starts_with("POST")).count();
     assert_eq!(sent(&registry.log()), 1, "{:?}", registry.log());
     let before = registry.log().len();
-    client().push(&here.layout, &artifact, &reference).await.unwrap();
+    client().push(here.freight(), &artifact, &reference).await.unwrap();
     assert_eq!(sent(&registry.log()[before..]), 0);
     let before = registry.log().len();
     here.pull(&client(), &reference).await.unwrap();
@@ -97,7 +97,7 @@ async fn what_is_spoiled_here_is_not_sent() {
     let mut spoiled = PROMPT.to_vec();
     spoiled[3] ^= 1;
     std::fs::write(here.path_of(Digest::of(PROMPT)), spoiled).unwrap();
-    let pushed = Registry::push(&client(), &here.layout, &artifact, &reference(&registry, "agent:1")).await;
+    let pushed = Registry::push(&client(), here.freight(), &artifact, &reference(&registry, "agent:1")).await;
     assert_eq!(told(pushed).0, 6);
     assert_eq!(registry.log(), [""; 0]);
 }
@@ -108,9 +108,9 @@ async fn a_digest_that_is_not_the_artifact_s_is_not_pushed_to() {
     let (here, artifact) = Local::with_artifact();
     let other = Digest::of(b"other");
     let wrong = reference(&registry, &format!("agent:1@{other}"));
-    assert_eq!(told(client().push(&here.layout, &artifact, &wrong).await).0, 1);
+    assert_eq!(told(client().push(here.freight(), &artifact, &wrong).await).0, 1);
     let right = reference(&registry, &format!("agent@{}", artifact.digest));
-    client().push(&here.layout, &artifact, &right).await.unwrap();
+    client().push(here.freight(), &artifact, &right).await.unwrap();
     assert!(registry.manifest("agent", &artifact.digest.to_string()).is_some());
     assert!(registry.manifest("agent", "latest").is_none());
 }

@@ -4,7 +4,7 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
-use entourage_engine::{Decision, Effect, Input};
+use entourage_engine::{Decision, Effect, Input, ThreadState};
 use entourage_model::{EffectClass, Event, Name, ScriptTool, ThreadStatus, ToolCall, ToolEntry, Write};
 use entourage_store::{Commit, CommitError};
 use futures::pin_mut;
@@ -143,7 +143,13 @@ impl Actor {
                     let remotes = Arc::clone(&self.inner.remotes);
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
-                Effect::CallModel(request) => self.flights.push(perform::model(&self.inner, self.place(), *request)),
+                Effect::CallModel(request) => {
+                    self.flights.push(if perform::is_advised(&self.team, &self.state) {
+                        perform::advised(&self.inner, self.ground(self.state.clone()), *request)
+                    } else {
+                        perform::model(&self.inner, self.place(), *request)
+                    });
+                }
                 Effect::Look { call, look } => {
                     self.flights.push(perform::look(&self.inner, self.place(), call, look));
                 }
@@ -154,8 +160,8 @@ impl Actor {
                         None => match self.interview(&call) {
                             Some(interview) => perform::prompt(&self.inner, interview, (call, key), repeatable),
                             None => {
-                                let agent = self.team.agent(&self.state.agent).cloned();
-                                perform::tool(&self.inner, (self.place(), agent), (call, key), repeatable)
+                                let folder = self.state.folder(&self.team);
+                                perform::tool(&self.inner, (self.place(), folder), (call, key), repeatable)
                             }
                         },
                     });
@@ -171,6 +177,11 @@ impl Actor {
 
     fn place(&self) -> perform::Place {
         perform::Place { root: self.root, thread: self.lease.thread }
+    }
+
+    /// The thread as hooks see it.
+    pub(super) fn ground(&self, state: ThreadState) -> perform::Ground {
+        perform::Ground { place: self.place(), team: Arc::clone(&self.team), state, durable: self.seq }
     }
 
     fn scene(&self, tool: &Arc<ScriptTool>) -> perform::Scene {

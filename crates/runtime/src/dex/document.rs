@@ -38,6 +38,7 @@ pub(crate) fn document(record: &Record, window: Window) -> Value {
         "status": record.word(),
         "result": result,
         "events": events.shown,
+        "gatewayRunId": record.row.thread,
     });
     if let Some(bytes) = rest {
         document["resultCut"] = json!({

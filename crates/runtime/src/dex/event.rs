@@ -58,6 +58,8 @@ pub(crate) fn shown(event: &Event, seq: u64) -> Option<Value> {
         | Event::MessageReplaced { .. }
         | Event::MessageDeleted { .. }
         | Event::CallQueued { .. }
+        | Event::CreationHeard
+        | Event::HookFailed { .. }
         | Event::PromptAnswered { .. }
         | Event::FilePut(_)
         | Event::FileRemoved { .. } => return None,

@@ -107,8 +107,8 @@ impl Interview {
                 script(inner, scene, (call, key), false)
             }
             None => {
-                let agent = self.team.agent(&self.state.agent).cloned();
-                tool(inner, (self.place, agent), (call, key), false)
+                let folder = self.state.folder(&self.team);
+                tool(inner, (self.place, folder), (call, key), false)
             }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };

@@ -12,7 +12,7 @@ mod hook;
 mod message;
 mod relative;
 
-pub use hook::Aftermath;
+pub(crate) use hook::{Ground, advised, echo, is_advised};
 
 use super::tool::outcome;
 use super::{Flight, Place};

@@ -6,16 +6,16 @@ use super::{Flight, Place};
 use crate::runtime::Inner;
 use attendant::ThreadAttendant;
 use entourage_engine::Input;
-use entourage_model::{Agent, Outcome, ToolCall, ToolStatus};
+use entourage_model::{Outcome, ToolCall, ToolStatus};
 use entourage_outside::tool::{Attendant, Caller, Output};
 use futures::FutureExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Dropping the flight stops the tool. `agent` is the one at work, if the team still has it.
+/// Dropping the flight stops the tool. `folder` is where the thread works, if not in the project's own.
 pub(crate) fn tool(
     inner: &Arc<Inner>,
-    (place, agent): (Place, Option<Arc<Agent>>),
+    (place, folder): (Place, Option<String>),
     (call, key): (ToolCall, String),
     repeatable: bool,
 ) -> Flight {
@@ -23,7 +23,7 @@ pub(crate) fn tool(
     async move {
         let attendant = Arc::new(ThreadAttendant::new(Arc::clone(&inner), place, call.id.clone(), &key));
         let attending = Some(Arc::clone(&attendant) as Arc<dyn Attendant>);
-        let output = call_builtin(&inner, (place, agent.as_deref(), attending), &call, key).await;
+        let output = call_builtin(&inner, (place, folder.as_deref(), attending), &call, key).await;
         let ended = Input::ToolEnded {
             call: call.id,
             outcome: outcome(output.status),
@@ -37,15 +37,14 @@ pub(crate) fn tool(
     .boxed()
 }
 
-/// Calls a tool of this process in the folder of the agent.
+/// Calls a tool of this process in the thread's folder.
 pub(super) async fn call_builtin(
     inner: &Inner,
-    (place, agent, attendant): (Place, Option<&Agent>, Option<Arc<dyn Attendant>>),
+    (place, folder, attendant): (Place, Option<&str>, Option<Arc<dyn Attendant>>),
     call: &ToolCall,
     key: String,
 ) -> Output {
-    let root = agent.and_then(|agent| agent.workspace.as_ref()?.root(&agent.name));
-    let workspace = match inner.workspaces.root(root.as_deref()) {
+    let workspace = match inner.workspaces.root(folder) {
         Ok(workspace) => workspace,
         Err(fault) => return Output::error(format!("The workspace cannot be opened: {fault}")),
     };

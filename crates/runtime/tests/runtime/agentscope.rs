@@ -1,7 +1,7 @@
 //! The `agentscope` dialect at work: many tasks, long results, cancelling, nesting, folders that define agents.
 
 use crate::stage::{Stage, by_turn, is, solo};
-use entourage_model::{Agent, Dialect, Event, Limits, Role, RunStatus, ThreadId, ThreadStatus, WorkspaceWish};
+use entourage_model::{Agent, Dialect, Event, Limits, Remote, Role, RunStatus, ThreadId, ThreadStatus, WorkspaceWish};
 use entourage_runtime::{NewRoot, Outgoing};
 use entourage_store::{Page, RunFilter, RunRow};
 use entourage_testkit::{Reply, Request};
@@ -327,6 +327,21 @@ async fn the_closing_words_of_a_run_without_steps_are_its_partial_result() {
     assert!(answer.contains("status: error\nerror: step_limit_reached") && answer.ends_with("half of it"), "{answer}");
     let told = stage.texts(thread, Role::User).await.pop().unwrap();
     assert!(told.contains("status: Failed: step_limit_reached") && told.ends_with("half of it"), "{told}");
+}
+
+/// Nobody listens at the port of a listener that is gone.
+#[tokio::test]
+async fn a_remote_agent_whose_server_takes_no_task_fails_soon() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let remote = Remote { url: format!("http://{gone}"), headers: BTreeMap::new() };
+    let far = Agent { remote: Some(remote), ..solo("far", vec![]) };
+    let brain = by_turn(vec![("lead", vec![Reply::calls([spawn("far", "work", &json!({}))]), Reply::text("done")])]);
+    let stage = Stage::new(vec![lead("lead"), far], brain).await;
+    let (thread, _) = stage.create("lead", "go").await;
+    stage.settle(thread).await;
+    let told = stage.texts(thread, Role::Tool).await.remove(0);
+    assert!(told.contains("status: error\nerror: ") && told.contains(&gone.to_string()), "{told}");
+    assert_eq!(child_runs(&stage, thread).await[0].status, RunStatus::Failed);
 }
 
 #[tokio::test]

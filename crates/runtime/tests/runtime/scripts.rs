@@ -74,7 +74,7 @@ async fn what_a_tool_sets_is_there_for_the_next_call_and_secrets_stay_secrets() 
     stage.settle(thread).await;
     assert_eq!(stage.texts(thread, Role::Tool).await, ["1", "2"]);
     let state = stage.runtime.state(thread).await.unwrap().unwrap();
-    assert_eq!(state.values.into_iter().collect::<Vec<_>>(), [("n".to_owned(), json!(2))]);
+    assert_eq!(state.values.clone().into_iter().collect::<Vec<_>>(), [("n".to_owned(), json!(2))]);
     let held: Vec<_> = state.variables.iter().map(|(name, held)| (name.as_str(), held.is_secret())).collect();
     assert_eq!(held, [("PIN", true), ("TOKEN", true), ("X", false)]);
     assert!(!format!("{:?}", state.variables).contains("hunter2"));
@@ -258,7 +258,7 @@ async fn a_tool_calls_other_tools_inside_it() {
         "success|inner 1|error|`inner` failed: too much|the note|there is no tool `grep_files` that could be called here|1"
     );
     assert_eq!(stage.texts(thread, Role::Tool).await.len(), 1, "a call inside a call is no message");
-    let values = stage.runtime.state(thread).await.unwrap().unwrap().values;
+    let values = stage.runtime.state(thread).await.unwrap().unwrap().values.clone();
     assert_eq!(json!(values), json!({"inner": 1, "outer": 1}));
 }
 

@@ -37,7 +37,7 @@ impl Script {
         let _ = wish.send(Wish::Done(self.run(bond)));
     }
 
-    fn run(self, bond: &Arc<Bond>) -> Result<Value, Fault> {
+    fn run(self, bond: &Arc<Bond>) -> Result<Option<Value>, Fault> {
         let Self { program, property, given, facts, limits, wish, replies } = self;
         let watch = Watch::new(limits, bond);
         let entry = program.entry.clone();
@@ -94,7 +94,7 @@ impl<'js> Actor<'_, 'js> {
         make().map_err(|error| self.fault(&error))
     }
 
-    fn perform(&mut self, property: &str, state: &State<'js>, given: Given) -> Result<Value, Fault> {
+    fn perform(&mut self, property: &str, state: &State<'js>, given: Given) -> Result<Option<Value>, Fault> {
         let export = self.scene.default_export(self.ctx)?;
         let refuse = |what: &str| Fault::new(FaultKind::Value, &self.scene.entry, what);
         let definition = export.into_object().ok_or_else(|| refuse("the default export is not an object"))?;
@@ -217,7 +217,8 @@ impl<'js> Actor<'_, 'js> {
         }
     }
 
-    fn json(&self, value: JsValue<'js>) -> Result<Value, Fault> {
+    /// Nothing for what JSON leaves out.
+    fn json(&self, value: JsValue<'js>) -> Result<Option<Value>, Fault> {
         let refuse = |why: &str| {
             Fault::new(FaultKind::Value, &self.scene.entry, format!("gave a result that JSON cannot hold: {why}"))
         };
@@ -225,8 +226,8 @@ impl<'js> Actor<'_, 'js> {
             let fault = self.fault(&error);
             if fault.kind == FaultKind::Threw { refuse(&fault.what) } else { fault }
         })?;
-        let Some(text) = text else { return Ok(Value::Null) };
+        let Some(text) = text else { return Ok(None) };
         let text = text.to_string().map_err(|error| self.fault(&error))?;
-        serde_json::from_str(&text).map_err(|error| refuse(&error.to_string()))
+        serde_json::from_str(&text).map(Some).map_err(|error| refuse(&error.to_string()))
     }
 }

@@ -1,6 +1,7 @@
 //! What ends by its time limit, with a limit that a test can wait for.
 
 use super::*;
+use crate::sources::{NoMemory, OneReading};
 use std::time::Duration;
 
 const LIMITS: Limits = Limits { bytes: 64 << 20, time: Duration::from_millis(200) };
@@ -16,7 +17,7 @@ impl Sources for One {
 /// Ends by its time limit, and not much later than `later` allows.
 fn check(text: &'static str, later: Duration) {
     let begun = Instant::now();
-    let fault = run("a.ts", &One(text), LIMITS).unwrap_err();
+    let fault = run("a.ts", &One(text), &NoMemory, LIMITS).unwrap_err();
     let took = begun.elapsed();
     assert_eq!((fault.kind, fault.what.as_str()), (FaultKind::Time, "did not end within 0.2 seconds"), "{text}");
     // Generous, because other tests share the machine; without an end it would be hours.
@@ -48,6 +49,49 @@ fn every_kind_of_endless_work_ends() {
 }
 
 #[test]
+fn what_never_ends_is_placed_at_what_its_module_was_about() {
+    let text = "export default 1;\nfunction spin() {\n  for (;;) {}\n}\n  spin();\n";
+    let fault = run("a.ts", &One(text), &NoMemory, LIMITS).unwrap_err();
+    assert_eq!((fault.kind, fault.line, fault.column), (FaultKind::Time, Some(5), Some(3)), "{fault}");
+}
+
+/// Two definitions that import one module, which never ends.
+struct Shared;
+
+impl Sources for Shared {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match path {
+            "a.ts" | "b.ts" => Ok("import { spun } from './shared.ts'; export default spun".into()),
+            "calls.ts" => Ok("import { spin } from './harmless.ts'; export default spin()".into()),
+            "idle.ts" => Ok("import { spin } from './harmless.ts'; export default typeof spin".into()),
+            "shared.ts" => Ok("export let spun = 0;\nfor (;;) spun++;".into()),
+            "harmless.ts" => Ok("export function spin() { for (;;) {} }".into()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+#[test]
+fn a_shared_module_that_never_ends_is_waited_for_once() {
+    let memory = OneReading::new(&NoMemory);
+    let first = run("a.ts", &Shared, &memory, LIMITS).unwrap_err();
+    assert_eq!(first.file, "shared.ts", "{first}");
+    keep_endless("a.ts", &first, &Shared, &memory);
+    // A limit that nobody could wait for: the answer comes from memory.
+    let patient = Limits { time: Duration::from_secs(3600), ..LIMITS };
+    assert_eq!(run("b.ts", &Shared, &memory, patient).unwrap_err(), first);
+}
+
+#[test]
+fn a_function_that_never_ends_is_its_callers_fault() {
+    let memory = OneReading::new(&NoMemory);
+    let fault = run("calls.ts", &Shared, &memory, LIMITS).unwrap_err();
+    assert_eq!(fault.file, "calls.ts", "{fault}");
+    keep_endless("calls.ts", &fault, &Shared, &memory);
+    run("idle.ts", &Shared, &memory, LIMITS).unwrap();
+}
+
+#[test]
 fn a_built_in_function_that_never_looks_at_the_clock_is_left_behind() {
     // Some seconds of work in one step, so that its thread does not outlive the tests by much.
     check("export default new Array(2 ** 29).indexOf(1)", GRACE);
@@ -60,7 +104,7 @@ fn no_amount_of_memory_is_too_little_for_a_fault() {
     // Every step of the way ends in the middle of something else.
     for bytes in (1 << 10..2 << 20).step_by(9001) {
         let limits = Limits { bytes, ..Limits::DEFINITION };
-        match run("a.ts", &One(text), limits) {
+        match run("a.ts", &One(text), &NoMemory, limits) {
             Ok(_) => given.push(bytes),
             Err(fault) => {
                 assert_eq!(fault.kind, FaultKind::Memory, "{bytes}: {fault}");

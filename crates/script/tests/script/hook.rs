@@ -34,6 +34,8 @@ fn occasions() -> Vec<(Occasion, Value)> {
         (Occasion::SystemMessage { text: "be kind".to_owned() }, json!(["be kind"])),
         (Occasion::FilterMessages { messages: vec![json!({"id": 1})] }, json!([[{"id": 1}]])),
         (Occasion::PrefilterHistory { messages: vec![json!({"role": "user"})] }, json!([[{"role": "user"}]])),
+        (Occasion::ToolCallStarted { call: call.clone() }, json!([call])),
+        (Occasion::ToolCallDone { call: call.clone() }, json!([call])),
         (Occasion::BeforeCreateMessage { message: message() }, json!([message()])),
         (Occasion::AfterCreateMessage { message: message() }, json!([message()])),
         (Occasion::BeforeUpdateMessage { id: "m1".to_owned(), updates: message() }, json!(["m1", message()])),
@@ -51,7 +53,7 @@ export default defineHook({{ hook: '{}', id: 'h', execute: async (state: any, ..
         occasion.name()
     );
     let program = run(&[("agents/hooks/h.ts", &text)]).expect("it can be evaluated").program;
-    run_hook(&program, occasion, Arc::new(Nobody), Limits { time: Duration::from_secs(20), ..Limits::HOOK }).await
+    run_hook(&program, occasion, Arc::new(Nobody), Limits { time: Duration::from_secs(20), ..Limits::DEFINITION }).await
 }
 
 #[tokio::test]
@@ -65,7 +67,7 @@ async fn each_is_told_what_happens_behind_its_state() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 12);
+    assert_eq!(names.len(), 14);
 }
 
 #[tokio::test]
@@ -75,15 +77,22 @@ async fn what_it_gives_takes_the_place_of_what_it_was_given_last() {
         let heard = hear("return given.at(-1)", occasion.clone()).await.unwrap();
         let changes = !matches!(
             name,
-            "after_thread_created" | "after_subagent_created" | "after_create_message" | "after_update_message"
+            "after_thread_created"
+                | "after_subagent_created"
+                | "tool_call_started"
+                | "after_create_message"
+                | "after_update_message"
         );
         assert_eq!(matches!(heard, Heard::Instead(_)), changes, "{name}: {heard:?}");
         if let Heard::Instead(value) = heard {
             assert_eq!(occasion.clone().with(value), occasion, "the next hook is told the same");
         }
-        for nothing in ["", "return null", "return undefined"] {
+        for nothing in ["", "return undefined"] {
             assert_eq!(hear(nothing, occasion.clone()).await.unwrap(), Heard::Same, "{name}: {nothing}");
         }
+        let forgets = matches!(name, "after_tool_call_success" | "after_tool_call_failure");
+        let expected = if forgets { Heard::Removed } else { Heard::Same };
+        assert_eq!(hear("return null", occasion.clone()).await.unwrap(), expected, "{name}");
     }
     let filter = Occasion::FilterMessages { messages: vec![json!({"id": 1}), json!({"id": 2})] };
     let heard = hear("return given[0].filter((m: any) => m.id > 1)", filter).await.unwrap();
@@ -95,6 +104,7 @@ async fn what_cannot_take_its_place_is_a_fault() {
     for (occasion, _) in occasions() {
         let name = occasion.name();
         let is_heard_out = matches!(occasion, Occasion::ThreadCreated | Occasion::SubagentCreated { .. })
+            || matches!(occasion, Occasion::ToolCallStarted { .. })
             || matches!(occasion, Occasion::AfterCreateMessage { .. } | Occasion::AfterUpdateMessage { .. });
         match hear("return 7", occasion).await {
             Ok(heard) => assert!(is_heard_out && heard == Heard::Same, "{name}: {heard:?}"),
@@ -109,12 +119,15 @@ async fn what_cannot_take_its_place_is_a_fault() {
 }
 
 #[tokio::test]
-async fn only_a_request_can_be_blocked() {
+async fn only_a_request_and_a_call_can_be_blocked() {
     let prefilter = || Occasion::PrefilterHistory { messages: Vec::new() };
     let blocked = |reason: &str| Ok(Heard::Blocked(reason.to_owned()));
     assert_eq!(hear("return { block: true, reason: 'too dear' }", prefilter()).await, blocked("too dear"));
     assert_eq!(hear("return { block: true }", prefilter()).await, blocked("a hook blocked the request"));
     assert!(hear("return { block: false }", prefilter()).await.is_err());
+    let call = || Occasion::ToolCallDone { call: json!({"name": "t"}) };
+    assert_eq!(hear("return { block: true, reason: 'not now' }", call()).await, blocked("not now"));
+    assert_eq!(hear("return { block: true }", call()).await, blocked("a hook blocked the call"));
     assert!(hear("return { block: true }", Occasion::FilterMessages { messages: Vec::new() }).await.is_err());
 }
 

@@ -1,11 +1,11 @@
 //! `/tasks/{id}/events`: what a task does, replayed and then live, also for one that was not submitted yet.
 
 use super::context::Detail;
+use super::id::TaskId;
 use super::run_id;
 use super::told::{Teller, Told};
 use crate::fault::Fault;
 use crate::meters::Counted;
-use crate::path::Path;
 use crate::query::Query;
 use crate::service::{Admitted, Service};
 use axum::http::HeaderMap;
@@ -45,7 +45,7 @@ pub(crate) struct Wanted {
 )]
 pub(crate) async fn events(
     Admitted(service): Admitted,
-    Path(id): Path<String>,
+    TaskId(id): TaskId,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Line, Infallible>>>, Fault> {
@@ -133,7 +133,10 @@ impl Listener {
                 self.at = Some(Reading { thread: row.thread, seq: 0, detail, teller, watcher });
                 return Some(());
             }
-            if self.service.refusals.find(&run).is_some() || Instant::now() >= self.until {
+            if let Some(why) = self.service.refusals.find(&run) {
+                return self.tell_refusal(&why);
+            }
+            if Instant::now() >= self.until {
                 return None;
             }
             tokio::select! {
@@ -141,6 +144,14 @@ impl Listener {
                 () = self.service.runtime.stopping() => return None,
             }
         }
+    }
+
+    /// A task that was not taken is told of once, as the failure that it is.
+    fn tell_refusal(&mut self, why: &str) -> Option<()> {
+        let told = Told::refusal(&self.task, why);
+        let is_new = self.after < told.seq;
+        self.after = told.seq;
+        is_new.then(|| self.due.push_back(told))
     }
 
     /// How many events of the journal were read.

@@ -25,6 +25,14 @@ pub(super) struct Told {
     pub(super) body: Value,
 }
 
+impl Told {
+    /// Of a task that was never begun.
+    pub(super) fn refusal(task: &str, why: &str) -> Self {
+        let body = json!({ "seq": 1, "type": "RUN_ERROR", "taskId": task, "status": "error", "error": why });
+        Self { seq: 1, kind: "RUN_ERROR", detail: Detail::Status, body }
+    }
+}
+
 impl Teller {
     pub(super) fn new(task: String, run: RunId, agent: String) -> Self {
         Self { task, run, agent, seq: 0, has_begun: false, is_over: false }

@@ -18,7 +18,11 @@ async fn every_described_route_is_there_and_says_how_it_refuses() {
         for (method, operation) in item.as_object().unwrap() {
             assert_eq!(
                 operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"],
-                "#/components/schemas/Refusal",
+                if path.starts_with("/tasks") {
+                    "#/components/schemas/PlainRefusal"
+                } else {
+                    "#/components/schemas/Refusal"
+                },
                 "{method} {path}"
             );
             if is_held {
@@ -79,4 +83,20 @@ async fn what_is_sent_is_what_is_described() {
     }
     assert_eq!(document["security"], json!([{ "token": [] }]));
     assert_eq!(document["paths"]["/healthz"]["get"]["security"], json!([{}]));
+}
+
+#[tokio::test]
+async fn every_operation_has_a_name_of_its_own_and_links_lead_to_one() {
+    let stage = Stage::new(Reply::text("yes")).await;
+    let document = stage.get("/openapi.json").await.json();
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let names: Vec<_> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    let unique: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!(unique.len(), names.len(), "{names:?}");
+    let links = document["paths"]["/threads"]["post"]["responses"]["201"]["links"].as_object().unwrap();
+    assert!(links.len() > 10 && links.contains_key("messages_send") && links.contains_key("runs_show"), "{links:?}");
+    for link in links.values() {
+        assert!(names.contains(&link["operationId"].as_str().unwrap()), "{link}");
+    }
 }

@@ -195,6 +195,9 @@ async fn the_counts_are_told() {
         "entourage_http_answers_total{class=\"5xx\"} 0",
         "entourage_threads_created_total 1",
         "entourage_event_streams 0",
+        "entourage_http_answer_seconds_bucket{le=\"+Inf\"} 2",
+        "entourage_http_answer_seconds_count 2",
+        concat!("entourage_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
     ] {
         assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
     }

@@ -47,3 +47,22 @@ async fn a_key_that_cannot_be_is_refused() {
     }
     assert_eq!(stage.get("/threads").await.json(), json!({ "threads": [] }));
 }
+
+#[tokio::test]
+async fn the_same_key_and_body_are_one_task_also_when_it_has_ended() {
+    let stage = Stage::new(Reply::text("yes")).await;
+    let task = |id: &str, input: &str| json!({ "task_id": id, "agent_id": "boss", "input": input });
+    let first = stage.post_once("/tasks", "k", &task("t1", "hi")).await;
+    assert_eq!(first.json(), json!({ "task_id": "t1", "status": "pending" }));
+    assert_eq!(stage.get("/tasks/t1/wait").await.json()["status"], "success");
+    assert_eq!(stage.post_once("/tasks", "k", &task("t1", "hi")).await.body, first.body);
+    for other in [task("t1", "ho"), task("t2", "hi")] {
+        let refused = stage.post_once("/tasks", "k", &other).await;
+        assert_eq!((refused.status, refused.json()["error"].is_string()), (409, true), "{refused:?}");
+    }
+    assert_eq!(stage.post("/tasks", &task("t1", "hi")).await.status, 409, "without a key it has ended");
+    for key in ["", "a\tb", "k".repeat(257).as_str()] {
+        assert_eq!(stage.post_once("/tasks", key, &task("t3", "hi")).await.status, 400);
+    }
+    assert_eq!(stage.get("/runs").await.json()["runs"].as_array().unwrap().len(), 1);
+}

@@ -5,6 +5,7 @@
 mod client;
 mod stage;
 
+mod attacks;
 mod bodies;
 mod document;
 mod doors;
@@ -18,5 +19,6 @@ mod page;
 mod relations;
 mod runs;
 mod tasks;
+mod terminations;
 mod threads;
 mod users;

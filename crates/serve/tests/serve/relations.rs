@@ -120,6 +120,88 @@ async fn of_many_who_give_variables_at_once_one_starts_the_child() {
 }
 
 #[tokio::test]
+async fn the_same_key_and_values_start_one_child() {
+    let stage = with_keen(Limits::default()).await;
+    let (thread, path) = asked(&stage).await;
+    let given = json!({ "env": { "TOKEN": "1", "PIN": "2" } });
+    let missing = json!({ "env": { "PIN": "2" } });
+    assert_eq!(
+        stage.post_once(&path, "k", &missing).await.refused(400),
+        "variables_missing",
+        "a key is not used by that"
+    );
+    let posts = std::iter::repeat_with(|| stage.post_once(&path, "k", &given)).take(5);
+    let answers = futures::future::join_all(posts).await;
+    for answer in &answers {
+        assert_eq!((answer.status, &answer.body), (200, &answers[0].body));
+    }
+    news(&stage, &thread).await;
+    stage.settle(&thread).await;
+    let reordered = json!({ "env": { "PIN": "2", "TOKEN": "1" } });
+    assert_eq!(stage.post_once(&path, "k", &reordered).await.body, answers[0].body, "also when the child has ended");
+    for other in [json!({ "env": { "TOKEN": "1" } }), json!({ "env": {} })] {
+        assert_eq!(stage.post_once(&path, "k", &other).await.refused(409), "idempotency_conflict");
+    }
+    stage.post_once(&path, "another", &given).await.refused(404);
+    stage.post(&path, &given).await.refused(404);
+    stage.post(&format!("/threads/{thread}/terminate"), &json!({})).await;
+    assert_eq!(stage.post_once(&path, "k", &given).await.body, answers[0].body, "whatever has become of the thread");
+    let children = stage.get(&format!("/threads?parent={thread}")).await.json();
+    assert_eq!(children["threads"].as_array().unwrap().len(), 1);
+}
+
+/// Nobody waits for a limit: whoever gives the variables is told at once, and may try again with the same key.
+#[tokio::test]
+async fn a_limit_refuses_variables_at_once() {
+    let ToolEntry::Child(mut entry) = resumable("keen") else { unreachable!("it is a child") };
+    entry.resumable.as_mut().unwrap().instances_max = Some(1);
+    let agents = vec![solo("boss", vec![ToolEntry::Child(entry)]), keen()];
+    let create = |name: &str| ("subagent_create", json!({ "agent": "keen", "message": "help", "name": name }));
+    let brain = move |request: &Request| match request.system().contains(&mark("boss")) {
+        true if request.last_text() == "go" => Reply::calls([create("Ann"), create("Bob")]),
+        true => Reply::text("I see"),
+        false => Reply::text("helped"),
+    };
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    let (thread, ann) = asked(&stage).await;
+    let bob: Value = serde_json::from_str(&results(&stage, &thread).await[1]).unwrap();
+    let bob = bob["error"]["endpoint"].as_str().unwrap();
+    let given = json!({ "env": { "TOKEN": "1" } });
+    let first = stage.post(&ann, &given).await.json()["child_thread_id"].as_str().unwrap().to_owned();
+    let began = std::time::Instant::now();
+    assert_eq!(stage.post_once(bob, "k", &given).await.refused(409), "subagent_limit_reached");
+    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(stage.get(bob).await.status, 200, "the request is as it was");
+    stage.post(&format!("/threads/{first}/terminate"), &json!({})).await;
+    while stage.get(&format!("/threads/{thread}")).await.json()["children"][0]["status"] != "terminated" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.post_once(bob, "k", &given).await.status, 200);
+}
+
+/// What was asked for on behalf of a child and of those below it is not asked for again.
+#[tokio::test]
+async fn variables_are_given_for_everything_below_the_child() {
+    let agents = vec![solo("boss", vec![resumable("mid")]), solo("mid", vec![blocking("keen")]), keen()];
+    let brain = |request: &Request| match request.system() {
+        system if system.contains(&mark("keen")) => Reply::text("dug"),
+        system if system.contains(&mark("mid")) => match request.tool_results().first() {
+            None => Reply::call("keen", json!({ "message": "dig" })),
+            Some(result) => Reply::text(format!("mid heard {}", result.text)),
+        },
+        _ if request.last_text() == "go" => {
+            Reply::call("subagent_create", json!({ "agent": "mid", "message": "help", "name": "Ann" }))
+        }
+        _ => Reply::text("I see"),
+    };
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    let (thread, path) = asked(&stage).await;
+    assert_eq!(stage.post(&path, &json!({ "env": { "TOKEN": CANARY } })).await.status, 200);
+    let news = news(&stage, &thread).await;
+    assert!(news["content"].as_str().unwrap().ends_with("\n\nmid heard dug"), "{news}");
+}
+
+#[tokio::test]
 async fn a_terminated_thread_has_no_requests() {
     let stage = with_keen(Limits::default()).await;
     let (thread, path) = asked(&stage).await;

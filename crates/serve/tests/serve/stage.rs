@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) drain: Drain,
     pub(crate) server: JoinHandle<()>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Stage {
@@ -56,7 +56,16 @@ impl Stage {
     }
 
     pub(crate) async fn with(agents: Vec<Agent>, brain: impl Brain + 'static, limits: Limits) -> Self {
-        Self::on(any_store().await, agents, brain, limits).await
+        Self::with_tools(agents, brain, limits, Toolbox::builtin()).await
+    }
+
+    pub(crate) async fn with_tools(
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+        tools: Toolbox,
+    ) -> Self {
+        Self::build(any_store().await, agents, brain, limits, tools).await
     }
 
     /// A server over this store.
@@ -66,6 +75,16 @@ impl Stage {
         brain: impl Brain + 'static,
         limits: Limits,
     ) -> Self {
+        Self::build(store, agents, brain, limits, Toolbox::builtin()).await
+    }
+
+    async fn build(
+        store: Arc<dyn Store>,
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+        tools: Toolbox,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let model = FakeModel::start(brain).await;
         let mut settings = ModelSettings { openai: ProviderSettings::at(model.url()), ..ModelSettings::default() };
@@ -74,7 +93,7 @@ impl Stage {
         let parts = Parts {
             store,
             models: Models::new(settings),
-            tools: Toolbox::builtin(),
+            tools,
             workspace: Arc::new(Workspace::open(folder.path()).unwrap()),
             limits,
             variables: entourage_model::Variables::default(),
@@ -90,7 +109,13 @@ impl Stage {
         let teams = Arc::new(Fixed(cast::team(agents)));
         let service = Service::new(runtime.clone(), teams, Tokens::parse(TOKENS).unwrap());
         let server = tokio::spawn(server.run(service, drain.clone()));
-        Self { model, runtime, address, drain, server, _folder: folder }
+        Self { model, runtime, address, drain, server, folder }
+    }
+
+    /// Lays a file into the workspace.
+    #[expect(clippy::disallowed_methods, reason = "a test writes what a tool then reads")]
+    pub(crate) fn file(&self, path: &str, text: &str) {
+        std::fs::write(self.folder.path().join(path), text).unwrap();
     }
 
     /// A request that would be answered, to be changed by a case.

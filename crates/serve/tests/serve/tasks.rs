@@ -166,3 +166,17 @@ async fn a_failure_there_is_a_failure_here() {
     let thread = near.create("boss", Some("one")).await;
     assert_eq!(near.settle(&thread).await["status"], "failed");
 }
+
+#[tokio::test]
+async fn a_task_that_nobody_can_do_is_told_of_as_a_failure() {
+    let stage = Stage::new(Reply::text("yes")).await;
+    let early = stage.stream("/tasks/t+1/events", None);
+    let refused = stage.post("/tasks", &json!({ "task_id": "t 1", "agent_id": "nobody", "input": "x" })).await.json();
+    assert_eq!(refused["status"], "error");
+    let mut early = early.await;
+    let told = early.rest().await;
+    assert_eq!((told.len(), &told[0].json()["type"]), (1, &json!("RUN_ERROR")));
+    assert_eq!(told[0].json()["error"], refused["error"]);
+    assert_eq!(stage.stream("/tasks/t%201/events", None).await.rest().await, told);
+    assert_eq!(stage.stream("/tasks/t+1/events", Some(1)).await.rest().await, []);
+}

@@ -1,11 +1,11 @@
 //! One request to the registry, and what it answers.
 
-use super::{Door, Lie, PASSWORD, Sent, State, TOKEN, USERNAME, lock};
+use super::{Door, Lie, PASSWORD, Sent, State, TOKEN, USERNAME, lock, upload};
 use bytes::Bytes;
 use entourage_model::Digest;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_RANGE, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use hyper::http::response::Builder;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -42,13 +42,14 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, bell:
 }
 
 /// What is asked for: repository, kind and name.
-struct Wanted {
+pub(super) struct Wanted {
     method: Method,
-    repository: String,
+    pub(super) repository: String,
     kind: String,
-    name: String,
-    query: String,
+    pub(super) name: String,
+    pub(super) query: String,
     media_type: String,
+    pub(super) range: String,
 }
 
 async fn answer(request: Request<Incoming>, state: &Mutex<State>, address: SocketAddr) -> Response<Sent> {
@@ -71,28 +72,31 @@ async fn answer(request: Request<Incoming>, state: &Mutex<State>, address: Socke
         return said(200, &json!({}));
     }
     let media_type = text(CONTENT_TYPE).unwrap_or_default();
-    let Some(wanted) = wanted(head.method, &path, query, media_type) else { return unknown() };
+    let range = text(CONTENT_RANGE).unwrap_or_default();
+    let Some(wanted) = wanted(head.method, &path, query) else { return unknown() };
+    let wanted = Wanted { media_type, range, ..wanted };
+    if state.body_bytes_max.is_some_and(|max| body.len() > max) {
+        return said(413, &json!({}));
+    }
     match (wanted.method.as_str(), wanted.kind.as_str()) {
         ("GET" | "HEAD", "manifests") => get_manifest(&state, &wanted),
         ("PUT", "manifests") => put_manifest(&mut state, &wanted, &body),
         ("GET" | "HEAD", "blobs") => get_blob(&mut state, &wanted),
-        ("POST", "uploads") => {
-            let place = format!("/v2/{}/uploads/1?session=7", wanted.repository);
-            finish(Response::builder().status(202).header(LOCATION, place), Bytes::new())
-        }
-        ("PUT", "uploads") => put_blob(&mut state, &wanted, body),
+        ("POST", "uploads") => upload::begin(&mut state, &wanted),
+        ("PATCH", "uploads") => upload::add(&mut state, &wanted, &body),
+        ("PUT", "uploads") => upload::end(&mut state, &wanted, &body),
         ("GET", "referrers") if state.lists_attached => list_attached(&state, &wanted),
         _ => unknown(),
     }
 }
 
 /// `/v2/<repository>/<kind>/<name>`, where uploads may lie below `blobs`.
-fn wanted(method: Method, path: &str, query: String, media_type: String) -> Option<Wanted> {
+fn wanted(method: Method, path: &str, query: String) -> Option<Wanted> {
     let path = path.strip_prefix("/v2/")?.replace("/blobs/uploads/", "/uploads/");
     let (rest, name) = path.rsplit_once('/')?;
     let (repository, kind) = rest.rsplit_once('/')?;
     let (repository, kind, name) = (repository.to_owned(), kind.to_owned(), name.to_owned());
-    Some(Wanted { method, repository, kind, name, query, media_type })
+    Some(Wanted { method, repository, kind, name, query, media_type: String::new(), range: String::new() })
 }
 
 fn give_token(state: &mut State, authorization: Option<String>, query: String) -> Response<Sent> {
@@ -176,6 +180,9 @@ fn put_manifest(state: &mut State, wanted: &Wanted, body: &Bytes) -> Response<Se
 
 fn get_blob(state: &mut State, wanted: &Wanted) -> Response<Sent> {
     let Some(bytes) = state.blobs.get(&wanted.name).cloned() else { return unknown() };
+    if state.keeps_apart && !state.links.contains(&(wanted.repository.clone(), wanted.name.clone())) {
+        return unknown();
+    }
     if wanted.method == Method::HEAD {
         return finish(Response::builder().status(200), Bytes::new());
     }
@@ -204,16 +211,6 @@ fn get_blob(state: &mut State, wanted: &Wanted) -> Response<Sent> {
     finish(Response::builder().status(200).header(DIGEST_HEADER, &wanted.name), bytes)
 }
 
-fn put_blob(state: &mut State, wanted: &Wanted, body: Bytes) -> Response<Sent> {
-    let digest = Digest::of(&body).to_string();
-    let is_right = wanted.query.contains(&digest.replace(':', "%3A")) || wanted.query.contains(&digest);
-    if !is_right {
-        return said(400, &json!({ "errors": [{ "code": "DIGEST_INVALID", "message": "other bytes" }] }));
-    }
-    state.blobs.insert(digest, body);
-    finish(Response::builder().status(201), Bytes::new())
-}
-
 fn list_attached(state: &State, wanted: &Wanted) -> Response<Sent> {
     let mut found = Vec::new();
     for ((repository, name), (media_type, bytes)) in &state.manifests {
@@ -230,14 +227,14 @@ fn list_attached(state: &State, wanted: &Wanted) -> Response<Sent> {
     finish(Response::builder().status(200).header(CONTENT_TYPE, INDEX), Bytes::from(index.to_string()))
 }
 
-fn unknown() -> Response<Sent> {
+pub(super) fn unknown() -> Response<Sent> {
     said(404, &json!({ "errors": [{ "code": "NAME_UNKNOWN", "message": "not here" }] }))
 }
 
-fn said(status: u16, body: &Value) -> Response<Sent> {
+pub(super) fn said(status: u16, body: &Value) -> Response<Sent> {
     finish(Response::builder().status(status).header(CONTENT_TYPE, "application/json"), Bytes::from(body.to_string()))
 }
 
-fn finish(head: Builder, bytes: Bytes) -> Response<Sent> {
+pub(super) fn finish(head: Builder, bytes: Bytes) -> Response<Sent> {
     head.body(Sent::whole(bytes)).expect("the headers of a registry are headers")
 }

@@ -3,13 +3,14 @@
 use super::brain;
 use crate::checker::{self, Witnessed};
 use crate::node::{Answer, Command};
+use crate::process::{command, lines};
 use anyhow::Context as _;
 use entourage_model::ThreadId;
 use entourage_store::Store as _;
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::{FakeModel, Recording, Request};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -205,18 +206,6 @@ impl Driver {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one door for processes of this crate")]
-fn command(program: &Path) -> tokio::process::Command {
-    tokio::process::Command::new(program)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the driver's own ledger")]
-fn lines(ledger: &Path) -> anyhow::Result<Vec<String>> {
-    match std::fs::read_to_string(ledger) {
-        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
-        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(fault) => Err(fault.into()),
-    }
 }
 
 impl Node {

@@ -1,6 +1,6 @@
 //! What a worker says of its work: a JSON object of a known shape, or plain text.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The lists that a worker may give.
 pub(super) const LISTS: [&str; 5] = ["findings", "evidence", "decisions", "risks", "nextSteps"];
@@ -13,9 +13,18 @@ pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(unfenced(text.trim())).ok()
 }
 
-/// The object of the right shape.
+/// What can be taken from the worker's object: all of it if its shape is right, else the parts whose shape is.
 pub(super) fn read(text: &str) -> Option<Map<String, Value>> {
-    object(text).filter(|object| shape_fault(object).is_none())
+    let mut object = object(text)?;
+    if shape_fault(&object).is_some() {
+        let alone = |key: &str, value: &Value| {
+            let mut part = Map::from_iter([("decision".to_owned(), json!({"summary": ""}))]);
+            part.insert(key.to_owned(), value.clone());
+            shape_fault(&part).is_none()
+        };
+        object.retain(|key, value| alone(key, value));
+    }
+    Some(object)
 }
 
 /// What is wrong with a message that is an object of another shape. Plain text is as good as any.
@@ -60,6 +69,18 @@ fn shape_fault(object: &Map<String, Value>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_report_of_another_shape_the_sound_parts_are_taken() {
+        for (text, expected) in [
+            (r#"{"risks": ["r"], "findings": "none"}"#, r#"{"risks":["r"]}"#),
+            (r#"{"decision": "yes", "nextSteps": ["n"]}"#, r#"{"nextSteps":["n"]}"#),
+            (r#"{"decision": {"summary": "s"}, "evidence": [1]}"#, r#"{"decision":{"summary":"s"}}"#),
+        ] {
+            assert_eq!(Value::Object(read(text).unwrap_or_default()).to_string(), expected, "{text}");
+        }
+        assert_eq!(read("plain words"), None);
+    }
 
     #[test]
     fn a_report_has_one_shape_and_its_faults_have_places() {

@@ -31,7 +31,7 @@ pub enum Enclosure {
 
 impl Given {
     /// A text as it is, `{status, …}` as a result of its own, anything else as JSON.
-    pub(super) fn read(value: Value) -> Result<Self, String> {
+    pub fn read(value: Value) -> Result<Self, String> {
         match value {
             Value::Object(members) if matches!(status(&members), Some("success" | "error")) => Self::declared(&members),
             value => Ok(Self { output: Output::success(said(text(&value))), enclosures: Vec::new() }),

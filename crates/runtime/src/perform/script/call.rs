@@ -39,13 +39,15 @@ impl ThreadDoor {
         let arguments = Value::Object(arguments).to_string();
         let Some(tool) = self.team.tools.get(&name).cloned() else {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
-            let agent = self.team.agent(&self.desk().state.agent).cloned();
-            let output = call_builtin(&self.inner, (self.place, agent.as_deref(), None), &call, self.inner_key()).await;
+            let folder = self.desk().state.folder(&self.team);
+            let place = (self.place, folder.as_deref(), None);
+            let output = call_builtin(&self.inner, place, &call, self.inner_key()).await;
             return Ok(result(&output, &[]));
         };
         let desk = self.desk().inner();
         let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(&tool)));
-        let door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
+        let mut door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
+        door.is_hook = self.is_hook;
         // Boxed, because a call inside this one leads here again.
         match Box::pin(run(Arc::new(door), &tool, &arguments)).await {
             Ok(Returned { output, files, acts }) => {

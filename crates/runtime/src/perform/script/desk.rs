@@ -26,6 +26,11 @@ impl Desk {
         Self { durable: state.seq, state, acts: Vec::new(), weight: 0, files }
     }
 
+    /// Of a thread of which only so many events are durable.
+    pub(super) fn at(durable: u64, state: ThreadState) -> Self {
+        Self { durable, ..Self::new(state, None) }
+    }
+
     /// For a call inside this one: it sees what this one has done.
     pub(super) fn inner(&self) -> Self {
         Self { durable: self.durable, ..Self::new(self.state.clone(), self.files.clone()) }

@@ -53,6 +53,8 @@ pub(super) struct ThreadDoor {
     pub(super) place: Place,
     pub(super) team: Arc<Team>,
     runner: Runner,
+    /// It is that of a hook, or of a call inside one.
+    pub(super) is_hook: bool,
     /// Of the call, and of none inside it.
     pub(super) key: String,
     /// How many calls this one is inside of.
@@ -155,7 +157,8 @@ impl ThreadDoor {
         key: String,
         depth: usize,
     ) -> Self {
-        Self { inner, place, team, runner, key, depth, desk: Mutex::new(desk) }
+        let is_hook = matches!(runner, Runner::Hook(_));
+        Self { inner, place, team, runner, is_hook, key, depth, desk: Mutex::new(desk) }
     }
 
     pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -305,11 +308,7 @@ fn named(arguments: Value) -> Result<Name, String> {
 
 /// What a thread was made with beside its message, where its parent gave anything.
 pub(super) fn arguments_of(started: &Started) -> Value {
-    // It is looked for by its name, because only children of agents that ask for more than a message have it.
-    serde_json::to_value(started)
-        .ok()
-        .and_then(|mut started| Some(started.get_mut("arguments")?.take()))
-        .unwrap_or_default()
+    started.arguments.clone().unwrap_or_default()
 }
 
 /// An argument that must be a text.

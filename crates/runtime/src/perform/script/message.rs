@@ -1,6 +1,6 @@
 //! What a tool reads and changes of what was said.
 
-use super::door::{ById, ThreadDoor};
+use super::door::{ById, ThreadDoor, read};
 use entourage_engine::ThreadState;
 use entourage_model::{Act, FileRow, Message, MessageId, Role, ThreadId};
 use entourage_outside::tool::Enclosure;
@@ -39,7 +39,7 @@ struct Words {
 #[derive(Deserialize)]
 pub(super) struct Update {
     id: MessageId,
-    updates: Changes,
+    updates: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -88,27 +88,35 @@ impl ThreadDoor {
 
     pub(super) async fn inject(&self, said: Said) -> Result<Value, String> {
         let (message, _) = self.spoken(said).await?;
+        let message = self.hear_of_coming(Arc::new(message)).await?;
         let shown = message.shown(None);
-        self.act(Act::InjectMessage(Arc::new(message)))?;
+        self.act(Act::InjectMessage(Arc::clone(&message)))?;
+        self.hear_of("after_create_message", &message).await;
         Ok(shown)
     }
 
     pub(super) async fn update(&self, Update { id, updates }: Update) -> Result<Value, String> {
+        let updates: Changes = read(Value::Object(self.hear_of_updates(id, updates).await))?;
         let attachments = match updates.attachments {
             Some(list) => Some(self.enclose(Enclosure::read_all(Some(&list))?).await?),
             None => None,
         };
-        let mut desk = self.desk();
-        let found = desk.state.transcript.iter().find(|message| message.id == id);
-        let mut message = Message::clone(found.ok_or_else(|| format!("there is no message `{id}`"))?);
-        message.content = updates.content.unwrap_or(message.content);
-        message.silent = updates.silent.unwrap_or(message.silent);
-        message.metadata.extend(updates.metadata.unwrap_or_default());
-        if let Some(files) = attachments {
-            message.attachments = files.iter().map(FileRow::attachment).collect();
-        }
-        desk.act(&self.world(), Act::ReplaceMessage(Arc::new(message)))?;
-        Ok(one(&desk.state, desk.durable, id))
+        let (message, shown) = {
+            let mut desk = self.desk();
+            let found = desk.state.transcript.iter().find(|message| message.id == id);
+            let mut message = Message::clone(found.ok_or_else(|| format!("there is no message `{id}`"))?);
+            message.content = updates.content.unwrap_or(message.content);
+            message.silent = updates.silent.unwrap_or(message.silent);
+            message.metadata.extend(updates.metadata.unwrap_or_default());
+            if let Some(files) = attachments {
+                message.attachments = files.iter().map(FileRow::attachment).collect();
+            }
+            let message = Arc::new(message);
+            desk.act(&self.world(), Act::ReplaceMessage(Arc::clone(&message)))?;
+            (message, one(&desk.state, desk.durable, id))
+        };
+        self.hear_of("after_update_message", &message).await;
+        Ok(shown)
     }
 
     /// Whether there was one.

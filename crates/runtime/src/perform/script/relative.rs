@@ -26,7 +26,9 @@ impl ThreadDoor {
 
     /// What its journal says of a relative at this moment. Its variables are not for others.
     async fn facts_of(&self, thread: ThreadId) -> Result<Value, String> {
-        let Some(state) = self.inner.fold(thread).await.map_err(file::told)? else { return Ok(Value::Null) };
+        let Some(state) = self.inner.fold(thread).await.map_err(file::told)? else {
+            return Ok(self.facts_of_unborn(thread));
+        };
         // A child's own words about itself are known to its parent.
         let said = self.desk().state.children.get(&thread).map(|child| child.status.clone());
         Ok(json!({
@@ -41,6 +43,24 @@ impl ThreadDoor {
             "context": {},
             "env": {},
         }))
+    }
+
+    /// A hook hears of a child before it is durable: then only its parent knows it.
+    fn facts_of_unborn(&self, thread: ThreadId) -> Value {
+        let desk = self.desk();
+        let Some(child) = desk.state.children.get(&thread) else { return Value::Null };
+        json!({
+            "threadId": thread,
+            "agentId": child.link.agent,
+            "userId": desk.state.started.user_id,
+            "createdAt": child.link.at,
+            "terminated": Value::Null,
+            "status": child.status,
+            "children": [],
+            "arguments": Value::Null,
+            "context": {},
+            "env": {},
+        })
     }
 
     /// A relative can be written to and looked at; a child can be ended as well.

@@ -1,0 +1,116 @@
+//! Packages that come from a registry: found, pinned, merged in their order, and refused when they cannot be what they
+//! must be.
+
+use crate::project::Project;
+use crate::registry::{AGENT, build, spoil};
+use entourage_testkit::{Access, RealRegistry};
+use serde_json::{Value, json};
+
+/// A project that is a package with one rule, and depends on these.
+fn package(name: &str, packages: &[&str]) -> Project {
+    let definition = format!(
+        "import {{ definePackage }} from 'stax';\n\
+         export default definePackage({{ name: '{name}', version: '1.0.0', rules: './rules', packages: {} }});\n",
+        json!(packages)
+    );
+    // Its priority is the lower, the later the package comes: whose rule it is goes before that.
+    let priority = 90 - name.len();
+    Project::new()
+        .file("package.ts", &definition)
+        .file("rules/own.md", &format!("---\nid: of-{name}\npriority: {priority}\n---\nRule of {name}.\n"))
+}
+
+/// An agent that depends on these, and has a rule of its own.
+fn agent(packages: &[&str]) -> Project {
+    let mut definition: Value = serde_json::from_str(AGENT).unwrap();
+    let definition_map = definition.as_object_mut().unwrap();
+    definition_map.remove("subagents");
+    definition_map.insert("rules".to_owned(), json!("./rules"));
+    definition_map.insert("packages".to_owned(), json!(packages));
+    Project::new()
+        .file("agent.json", &definition.to_string())
+        .file("prompt.md", "You keep things.\n")
+        .file("rules/own.md", "---\nid: of-agent\npriority: 1\n---\nRule of agent.\n")
+}
+
+/// Builds and pushes, and says which artifact it is.
+fn publish(project: &Project, reference: &str) -> String {
+    let digest = build(project);
+    assert_eq!(project.json(&["push", reference])["digest"], digest);
+    digest
+}
+
+/// The rules in the order in which an agent is told them.
+fn told(project: &Project, reference: &str) -> Vec<String> {
+    project.json(&["materialize", reference, "--adapter", "claude-code", "--out", "told"]);
+    let text = project.read("told/CLAUDE.md");
+    text.lines().filter_map(|line| line.strip_prefix("## Rule: ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn packages_are_fetched_pinned_and_merged_in_their_order() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let (deep, middle, near, whole) = (name("p/deep:1"), name("p/middle:1"), name("p/near:1"), name("keeper:1"));
+    let deep_digest = publish(&package("deep", &[]), &deep);
+    let middle_digest = publish(&package("middle", &[&deep]), &middle);
+    let near_digest = publish(&package("near", &[]), &near);
+    let author = agent(&[&middle, &near]);
+    publish(&author, &whole);
+    let lock: Value = serde_json::from_str(&author.read("stax.lock")).unwrap();
+    assert_eq!(
+        lock["packages"],
+        json!({
+            &deep: { "digest": deep_digest, "dependencies": [] },
+            &middle: { "digest": middle_digest, "dependencies": [&deep] },
+            &near: { "digest": near_digest, "dependencies": [] },
+        })
+    );
+    let expected = ["of-deep", "of-middle", "of-near", "of-agent"];
+    assert_eq!(told(&Project::new(), &whole), expected, "lowest first, whatever their priorities");
+    // A tag that moves afterwards changes nothing for whoever was built with what it meant.
+    let moved = publish(&package("deeper", &[]), &deep);
+    assert_ne!(moved, deep_digest);
+    assert_eq!(told(&Project::new(), &whole), expected);
+    let again = build(&author);
+    assert_eq!(author.json(&["inspect", &whole])["digest"], again, "the lock decides");
+}
+
+#[test]
+fn packages_that_cannot_be_had_or_depend_on_themselves_are_refused() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let missing = name("p/missing:1");
+    agent(&[&missing]).say(&["build"]).refused(4, &["error[B017]", &missing]);
+    agent(&["127.0.0.1:1/p/down:1"]).say(&["build"]).refused(4, &["error[B017]", "error[B040]"]);
+    let nobody = name(&format!("p/one@sha256:{}", "0".repeat(64)));
+    agent(&[&nobody]).say(&["build"]).refused(4, &["error[B017]", &nobody]);
+    // What the reference program packs names packages by tags alone, which can be led back to where they came from.
+    let (one, other) = (name("p/one:1"), name("p/other:1"));
+    for (from, to) in [(&one, &other), (&other, &one)] {
+        let package = package("circle", &[to]);
+        package.json(&["build", "--reference-bytes"]);
+        package.json(&["push", from]);
+    }
+    let said = agent(&[&one]).say(&["build"]);
+    said.refused(4, &["error[B018]", &format!("{one} -> {other} -> {one}")]);
+    let keeper = name("keeper:1");
+    publish(&agent(&[]), &keeper);
+    agent(&[&keeper]).say(&["build"]).refused(4, &["error[B021]"]);
+}
+
+#[test]
+fn a_package_whose_bytes_are_not_its_own_is_refused_wherever_it_is_met() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let (near, whole) = (name("p/near:1"), name("keeper:1"));
+    let package = package("near", &[]);
+    publish(&package, &near);
+    let rules = package.json(&["inspect"])["layers"][0]["digest"].as_str().unwrap().to_owned();
+    publish(&agent(&[&near]), &whole);
+    spoil(&registry.blob_path(&rules));
+    agent(&[&near]).say(&["build"]).refused(6, &["error[B007]"]);
+    let there = Project::new();
+    there.say(&["materialize", &whole, "--adapter", "codex", "--out", "o"]).refused(6, &["error[B007]", &rules]);
+    assert!(!there.path().join("o").exists());
+}

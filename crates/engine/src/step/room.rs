@@ -1,0 +1,43 @@
+//! Whether there is room for another child.
+
+use crate::dialect::Refusal;
+use crate::offer::World;
+use crate::state::{Child, ThreadState};
+use entourage_model::ChildEntry;
+use serde_json::{Value, json};
+
+/// Whether the thread itself may start such a child now; whether its tree has room is known to the store.
+pub(super) fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> Result<(), Refusal> {
+    if world.team.agent(&entry.agent).is_none() {
+        return Err(Refusal::invalid(format!("there is no agent `{}`", entry.agent)));
+    }
+    let limits = world.limits;
+    if state.started.depth >= limits.depth {
+        let text = format!("subagents may lie at most {} levels deep; do this work yourself", limits.depth);
+        return Err(Refusal::new("depth_limit_reached", text).with("max", json!(limits.depth)));
+    }
+    if state.children_live >= limits.children_live {
+        return Err(full(state, "children_live", limits.children_live, "wait for one of them to end"));
+    }
+    let instances_max = entry.resumable.as_ref().and_then(|resumable| resumable.instances_max);
+    if let Some(max) = instances_max {
+        let counts = |child: &&Child| {
+            let same = child.link.agent == entry.agent && child.link.alias == entry.alias;
+            child.link.resumable && same && !child.terminated
+        };
+        if state.children.values().filter(counts).count() as u64 >= u64::from(max) {
+            return Err(full(state, "maxInstances", max, "write to one of them with `subagent_message` instead"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn full(state: &ThreadState, cap: &str, max: u32, advice: &str) -> Refusal {
+    let live = state.children.values().filter(|child| !child.terminated);
+    let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
+    let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
+    Refusal::new("subagent_limit_reached", text)
+        .with("cap", json!(cap))
+        .with("max", json!(max))
+        .with("references", Value::Array(references))
+}
