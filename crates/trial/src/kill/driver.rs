@@ -206,8 +206,6 @@ impl Driver {
     }
 }
 
-}
-
 impl Node {
     async fn tell(&mut self, command: &Command) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(command)?;
