@@ -100,7 +100,7 @@ async fn a_commit_that_is_sent_again_is_answered_as_before_and_written_once() {
         assert_eq!(first, again);
         assert!(!first.contains("refused"), "{first}");
         let stale: String = client
-            .query_one(&call.replace("000000000000000", "000000000000009"), &[])
+            .query_one(&call.replace("-00000000000", "-00000000009"), &[])
             .await
             .expect("it can be called")
             .get(0);
