@@ -42,8 +42,7 @@ pub(crate) fn run(root: &Path, need: Need) -> Result<(), Failure> {
     };
     Step::new("build", "cargo build -p entourage").run(root)?;
     let mut server = Server::start(&folder)?;
-    let tried =
-        Step { name: "API fuzzing", command: server.attack(&client), environment: Vec::new() }.run(&server.project);
+    let tried = Step { command: server.attack(&client), ..Step::new("API fuzzing", "") }.run(&server.project);
     server.end();
     tried.map(drop)
 }
@@ -70,8 +69,8 @@ fn install(target: &Path) -> Result<PathBuf, Failure> {
         vec![pip.to_str().unwrap_or("pip"), "install", "--quiet", "--disable-pip-version-check", CLIENT],
     ];
     for command in steps {
-        let command = command.into_iter().map(str::to_owned).collect();
-        let step = Step { name: "fuzzing client", command, environment: Vec::new() };
+        let step =
+            Step { command: command.into_iter().map(str::to_owned).collect(), ..Step::new("fuzzing client", "") };
         step.run(target).map_err(|failure| failure.hint("it needs `python3-venv` and Python's package registry"))?;
     }
     Ok(client)

@@ -48,18 +48,8 @@ impl ServerFile {
             let identity = Identity::generate(private_file::randomness()?)?;
             let document = json!({ "address": address, "pid": std::process::id(), "identity": identity.reveal() });
             let folder = Dir::open_ambient_dir(&project.data, cap_std::ambient_authority())?;
-            let text = document.to_string();
-            private_file::make(&folder, NAME, &text)?;
-            Ok((
-                Self {
-                    folder,
-                    text: format!(
-                        "{text}
-"
-                    ),
-                },
-                service.identified(identity),
-            ))
+            let text = private_file::make(&folder, NAME, &document.to_string())?;
+            Ok((Self { folder, text }, service.identified(identity)))
         };
         write().map_err(|fault: io::Error| {
             Failure::new(Exit::File, Report::error("C039", format!("`{NAME}` cannot be written: {fault}")))
@@ -69,7 +59,7 @@ impl ServerFile {
     /// The server answers nobody any more. Another one of this data folder, on a store that many share, may have said
     /// meanwhile that it does.
     pub(crate) fn remove(self) {
-        if self.folder.read_to_string(NAME).is_ok_and(|text| text != self.text) {
+        if self.folder.read_to_string(NAME).is_ok_and(|text| text.trim() != self.text.trim()) {
             return;
         }
         if let Err(fault) = self.folder.remove_file(NAME) {

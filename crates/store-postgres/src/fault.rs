@@ -62,7 +62,9 @@ pub(crate) fn passes(fault: &Fault) -> bool {
 
 /// Whether the connection is gone, and with it the answer.
 fn is_lost(error: &tokio_postgres::Error) -> bool {
-    let io = error.source().is_some_and(|cause| cause.downcast_ref::<io::Error>().is_some());
+    // A certificate that is not trusted will not be the next time.
+    let is_passing = |cause: &io::Error| cause.kind() != io::ErrorKind::InvalidData;
+    let io = error.source().and_then(|cause| cause.downcast_ref()).is_some_and(is_passing);
     error.is_closed() || io || text(error).contains("timeout")
 }
 
@@ -76,10 +78,19 @@ pub(crate) fn store_error(error: &tokio_postgres::Error) -> StoreError {
     }
 }
 
-/// What happened, in the server's words where they are known.
+/// What happened, in the server's words where they are known, else with all that led to it.
 pub(crate) fn text(error: &tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(told) => told.message().to_owned(),
-        None => error.to_string(),
+    if let Some(told) = error.as_db_error() {
+        return told.message().to_owned();
     }
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let word = deeper.to_string();
+        if !text.contains(&word) {
+            text = format!("{text}: {word}");
+        }
+        cause = deeper.source();
+    }
+    text
 }

@@ -19,7 +19,7 @@ fn settings(rounds: usize) -> Settings {
 }
 
 async fn sound(settings: Settings) -> Disturbed {
-    let disturbed = run(settings).await.unwrap();
+    let disturbed = run(settings).await.expect("the trial can be held");
     assert_eq!(disturbed.violations, Vec::<String>::new(), "{disturbed:?}");
     assert!(disturbed.acknowledged > 50 && disturbed.effects > 10, "nothing happened: {disturbed:?}");
     disturbed

@@ -71,7 +71,7 @@ pub(crate) async fn copy(invocation: &Invocation, arguments: CopyArguments) -> R
     let from = existing(invocation).await?;
     let to = Storage::open_url(&arguments.to).await?;
     let told = |table: Table, count: u64| {
-        if count % STEP == 0 {
+        if count.is_multiple_of(STEP) {
             invocation.screen.note(&format!("{count} {}", table.word()));
         }
     };

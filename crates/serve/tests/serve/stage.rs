@@ -56,17 +56,7 @@ impl Stage {
     }
 
     pub(crate) async fn with(agents: Vec<Agent>, brain: impl Brain + 'static, limits: Limits) -> Self {
-        Self::on(any_store().await, agents, brain, limits).await
-    }
-
-    /// A server over this store.
-    pub(crate) async fn on(
-        store: Arc<dyn Store>,
-        agents: Vec<Agent>,
-        brain: impl Brain + 'static,
-        limits: Limits,
-    ) -> Self {
-        Self::made(store, agents, brain, limits, Toolbox::builtin()).await
+        Self::with_tools(agents, brain, limits, Toolbox::builtin()).await
     }
 
     /// A server with these tools.
@@ -76,10 +66,20 @@ impl Stage {
         limits: Limits,
         tools: Toolbox,
     ) -> Self {
-        Self::made(any_store().await, agents, brain, limits, tools).await
+        Self::build(any_store().await, agents, brain, limits, tools).await
     }
 
-    async fn made(
+    /// A server over this store.
+    pub(crate) async fn on(
+        store: Arc<dyn Store>,
+        agents: Vec<Agent>,
+        brain: impl Brain + 'static,
+        limits: Limits,
+    ) -> Self {
+        Self::build(store, agents, brain, limits, Toolbox::builtin()).await
+    }
+
+    async fn build(
         store: Arc<dyn Store>,
         agents: Vec<Agent>,
         brain: impl Brain + 'static,

@@ -4,6 +4,7 @@ mod blob;
 mod check;
 mod contract;
 mod hint;
+mod lossy;
 mod open;
 mod order;
 mod outcome;

@@ -1,8 +1,9 @@
 //! Outcomes that nobody knows: the connection is cut, the server restarts, and nothing is lost or done twice.
 
-use crate::world::{World, message, step};
+use crate::lossy::Lossy;
+use crate::world::{World, message, new_thread, step};
 use entourage_model::ThreadStatus;
-use entourage_store::{CommitError, NewLine, Store};
+use entourage_store::{Commit, CommitError, NewLine, Store};
 use entourage_store_postgres::{Options, PostgresStore};
 use entourage_testkit::postgres::{Database, Server, Stop};
 use futures::future::join_all;
@@ -57,6 +58,43 @@ async fn commits_happen_once_though_connections_are_cut() {
     assert_eq!(store.check().await.expect("it can be checked"), []);
 }
 
+/// Each write has happened when its answer is lost; it must be told as if nothing had been, and not be made again.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_lost_is_read_back() {
+    let world = World::new();
+    let server = world.database.url().split_once("@").expect("a user is named").1;
+    let (server, name) = server.split_once('/').expect("a database is named");
+    let wire = Lossy::before(server).await;
+    // One round trip for each write, so that the lost answer is the write's own.
+    let url = format!("postgres://postgres@127.0.0.1:{}/{name}?listen=off&schema={}", wire.port, world.schema);
+    let store = PostgresStore::open(&url, Options::default()).await.expect("it can be opened");
+    let node = world.node(&store, 1).await;
+    wire.lose_one();
+    let claim = store.create(new_thread(1), Some(node)).await.expect("it is read back").expect("it was asked for");
+    let thread = claim.lease.thread;
+    assert!(wire.has_lost());
+    let parking = Commit { status: ThreadStatus::Idle, consumed: vec![1], seen: 1, ..step(&claim, 2) };
+    for (commit, parked) in [(step(&claim, 1), false), (parking, true)] {
+        wire.lose_one();
+        let done = store.commit(claim.lease, commit).await.expect("it is read back");
+        let journal = store.journal(thread, 0, 10).await.expect("it can be read");
+        assert!(wire.has_lost());
+        assert_eq!((done.parked, Some(done.position)), (parked, journal.last().map(|event| event.position)));
+    }
+    wire.lose_one();
+    let line = NewLine { item: message(1, "text"), key: None, run: None, messages_max: 9 };
+    let queued = store.enqueue(thread, line, Some(node)).await.expect("it is read back");
+    let claim = queued.claim.expect("it was parked");
+    assert!(wire.has_lost() && queued.number == 2 && !queued.repeated);
+    store.release(claim.lease).await.expect("it is held");
+    wire.lose_one();
+    let claims = store.claim(node, 9, None).await.expect("it is read back");
+    assert!(wire.has_lost());
+    assert_eq!(claims.iter().map(|claim| (claim.lease.epoch, claim.lines.len())).collect::<Vec<_>>(), [(3, 1)]);
+    let row = store.thread(thread).await.expect("it can be read").expect("it exists");
+    assert_eq!((row.seq, row.usage.steps, row.epoch), (3, 2, 3), "each happened once");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_restarts_at_once_costs_only_time() {
     let mut server = Server::start();
@@ -100,7 +138,7 @@ async fn a_commit_that_is_sent_again_is_answered_as_before_and_written_once() {
         assert_eq!(first, again);
         assert!(!first.contains("refused"), "{first}");
         let stale: String = client
-            .query_one(&call.replace("000000000000000", "000000000000009"), &[])
+            .query_one(&call.replace("-00000000000", "-00000000009"), &[])
             .await
             .expect("it can be called")
             .get(0);

@@ -1,7 +1,7 @@
 //! With 100,000 threads, what a step needs is found by indexes: nothing is looked through from end to end.
 
 use crate::world::{World, message, step};
-use entourage_model::ThreadId;
+use entourage_model::{Item, ThreadId};
 use entourage_store::{Claim, NewLine, Page, RunFilter, Store, ThreadFilter};
 use tokio_postgres::Client;
 
@@ -10,14 +10,15 @@ const MANY: u32 = 100_000;
 /// Threads with an event, a line and a run each, by the server itself; one in a thousand is ready, one in ten waits for
 /// its time.
 async fn fill(client: &Client) {
+    let stop = serde_json::to_string(&Item::Stop).expect("it can be written");
     let fill = format!(
         "INSERT INTO threads (id, root, epoch, seq, last_line, wake_at, ready_at, created_at, attempts, depth, status,
                               bundle, agent, tags)
          SELECT id, id, 1, 1, 1, CASE WHEN n % 10 = 3 THEN 9000000000000000 + n END, n, n, 0, 0,
-                CASE WHEN n % 1000 = 1 THEN 1 ELSE 3 END, '\\x00', 'a', '{{}}'
+                CASE WHEN n % 1000 = 1 THEN 1 ELSE 3 END, decode(repeat('00', 32), 'hex'), 'a', '{{}}'
          FROM (SELECT n, lpad(to_hex(n), 32, '0')::uuid AS id FROM generate_series(1, {MANY}) n) x;
          INSERT INTO events SELECT id, id, 1, row_number() OVER (), 1, 1, '{{}}' FROM threads;
-         INSERT INTO lines SELECT id, 1, true, 1, '{{}}' FROM threads;
+         INSERT INTO lines SELECT id, 1, true, 1, '{stop}' FROM threads;
          INSERT INTO runs (id, thread, parent, created_at, status, cancel_requested, agent, request)
          SELECT 'run' || id, id, id, created_at, 2, false, 'a', 'r' FROM threads;
          ANALYZE threads; ANALYZE events; ANALYZE lines; ANALYZE runs"

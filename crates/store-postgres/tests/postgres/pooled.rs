@@ -3,6 +3,7 @@
 use crate::contract::{InDatabase, made};
 use crate::world::{World, step};
 use entourage_store::Store;
+use entourage_store::contract::{check, commit, delivery, file, lease, listing, node, queue, race, root, spawn};
 use futures::future::join_all;
 
 async fn make() -> InDatabase {
@@ -10,8 +11,18 @@ async fn make() -> InDatabase {
 }
 
 #[test]
-fn it_behaves_as_the_memory_store_without_sessions() {
-    entourage_store::contract::property::compare(make);
+fn the_contract_holds_without_sessions() {
+    check(make, commit::a_stale_epoch_is_fenced_and_changes_nothing);
+    check(make, delivery::two_deliveries_make_one_claim_with_both_lines);
+    check(make, spawn::a_claim_holds_lines_delivered_later_in_its_commit);
+    check(make, queue::a_repeated_key_gives_the_first_line);
+    check(make, root::a_root_key_used_at_once_makes_one_thread);
+    check(make, lease::claims_are_made_longest_waiting_first);
+    check(make, node::threads_of_a_dead_node_are_swept_once);
+    check(make, listing::thread_filters_combine);
+    check(make, file::deleting_takes_the_subtree_and_leaves_the_rest);
+    check(make, race::concurrent_claims_take_each_thread_once);
+    check(make, race::one_of_many_commits_with_the_same_lease_wins);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,10 @@
 //! The processes of a trial: the nodes, and what they say.
 
 use crate::node::{Answer, Command};
+use crate::process::command;
 use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -158,9 +159,4 @@ impl Cluster {
             _ = kill_process(pid, signal);
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one door for processes of this trial")]
-fn command(program: &Path) -> tokio::process::Command {
-    tokio::process::Command::new(program)
 }

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use crate::checker::{self, Witnessed};
 use crate::kill::brain;
 use crate::node::{Answer, Command};
+use crate::process::lines;
 use anyhow::Context as _;
 use entourage_model::ThreadId;
 use entourage_store::Store as _;
@@ -13,7 +14,7 @@ use entourage_testkit::postgres::{Database, Server, Stop};
 use entourage_testkit::{FakeModel, Recording, Request};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long the nodes may take to make the first threads.
@@ -302,13 +303,4 @@ fn stale_events(database: &Database) -> Vec<String> {
 /// Programs are waited for where nothing else has to go on.
 fn blocking<T>(work: impl FnOnce() -> T) -> T {
     tokio::task::block_in_place(work)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the driver's own files")]
-fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
-        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(fault) => Err(fault.into()),
-    }
 }
