@@ -1,6 +1,6 @@
 //! Measures durable steps per second with 64 threads at work, beside a bare client that sends the same statement.
 //!
-//! `cargo run --release -p entourage-store-postgres --example commits -- postgres://USER@HOST/DATABASE [seconds]`
+//! `cargo run --release -p entourage-store-postgres --example durable_steps -- postgres://USER@HOST/DATABASE [seconds]`
 
 use anyhow::{Context, Result};
 use entourage_model::{Event, Ids, Usage};
