@@ -9,9 +9,10 @@ use entourage_script::{NoMemory, Sources, evaluate};
 use entourage_store::{MemoryStore, Store};
 use entourage_testkit::breaking_store::{BreakingStore, Fault};
 use entourage_testkit::fake_model::Brain;
-use entourage_testkit::{Reply, cast};
+use entourage_testkit::{Reply, Request, cast};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 struct Only(String);
@@ -186,18 +187,27 @@ async fn a_result_can_be_changed_recovered_and_given_files() {
     assert_eq!(stage.store.files(thread).await.unwrap().len(), 2);
     assert_eq!(stage.asked("boss")[1].tool_results()[0].text, message.content);
 
-    let hooks = [("gone", "after_tool_call_success", "return null")];
-    let (stage, thread) = play(hooked(&hooks, "return 'forget it';"), once(json!({}))).await;
-    let state = stage.runtime.state(thread).await.unwrap().unwrap();
-    let left: Vec<_> =
-        state.transcript.iter().map(|message| (message.content.as_str(), message.tool_calls.len())).collect();
-    assert_eq!(left, [("go", 0), ("", 0), ("over", 0)]);
-
     let hooks = [("bad", "after_tool_call_failure", "return { status: 'success', result: `mended: ${more.error}` }")];
     let (stage, thread) = play(hooked(&hooks, "return { status: 'error', error: 'no' };"), once(json!({}))).await;
     let message = result(&stage, thread).await;
     assert_eq!((message.tool_status, message.content.as_str()), (Some(ToolStatus::Success), "mended: no"));
     assert_eq!(failures(&stage, thread).await, []);
+}
+
+#[tokio::test]
+async fn a_call_that_a_hook_gives_null_for_is_forgotten() {
+    let hooks = [("gone", "after_tool_call_success", "return null")];
+    // The model cannot tell from what it is shown that it has called.
+    let asked = AtomicUsize::new(0);
+    let brain = move |_: &Request| match asked.fetch_add(1, Ordering::Relaxed) {
+        0 => Reply::call(PROBE, json!({})),
+        _ => Reply::text("over"),
+    };
+    let (stage, thread) = play(hooked(&hooks, "return 'forget it';"), brain).await;
+    let state = stage.runtime.state(thread).await.unwrap().unwrap();
+    let left: Vec<_> = state.transcript.iter().map(|said| (said.content.as_str(), said.tool_calls.len())).collect();
+    assert_eq!(left, [("go", 0), ("", 0), ("over", 0)]);
+    assert!(stage.asked("boss")[1].tool_results().is_empty());
 }
 
 #[tokio::test]
