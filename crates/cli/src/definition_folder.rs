@@ -10,9 +10,15 @@ use std::sync::Arc;
 
 const FILE: &str = "AGENTS.md";
 /// The code of reports about agents whose prompt is empty, because their folder gives none.
-pub(crate) const NO_PROMPT: &str = "C041";
+const NO_PROMPT: &str = "C041";
 /// The code of reports about agents that a project, which nobody trusts, sends elsewhere.
 const ELSEWHERE: &str = "T003";
+
+/// Whether whoever starts an agent should know: one without its prompt does something, but hardly what was meant, and one
+/// that works elsewhere may change what nobody thinks of.
+pub(crate) fn is_told_at_start(report: &Report) -> bool {
+    [NO_PROMPT, ELSEWHERE].contains(&report.code.0)
+}
 
 /// Why a folder gives no prompt, and what can be done about it.
 struct Lack {

@@ -4,7 +4,7 @@ use entourage_trial::doom::{Scenario, run};
 use std::path::Path;
 
 async fn check(scenario: Scenario, points_min: usize) {
-    let doomed = run(Path::new(env!("CARGO_BIN_EXE_doomed")), scenario).await.unwrap();
+    let doomed = run(Path::new(env!("CARGO_BIN_EXE_doomed")), scenario).await.expect("the trial can be held");
     assert_eq!(doomed.violations, Vec::<String>::new());
     assert!(doomed.points >= points_min, "too few points: {doomed:?}");
     // Two threads at work may pass a point more or less from life to life.

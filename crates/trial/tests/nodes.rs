@@ -33,8 +33,13 @@ async fn killing_stopping_and_cutting_off_nodes_loses_nothing_and_doubles_nothin
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killing_no_zombie_writes_nothing_under_a_lease_that_it_has_lost() {
-    let disturbed = sound(Settings { zombies: 1, ..settings(3) }).await;
-    assert!(disturbed.stale_refused > 0, "nobody tried: {disturbed:?}");
+    // Whether a zombie comes in time is chance, so it has a few.
+    for _ in 0..4 {
+        if sound(Settings { zombies: 1, ..settings(3) }).await.stale_refused > 0 {
+            return;
+        }
+    }
+    panic!("nobody tried");
 }
 
 /// The negative control of the one above.

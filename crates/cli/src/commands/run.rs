@@ -133,9 +133,8 @@ fn choose(invocation: &Invocation, loaded: &Loaded, name: &str, words: &[String]
     let broken: Vec<_> = loaded.reports.iter().filter(|report| report.severity == Severity::Error).collect();
     let chosen = Name::from(name);
     if loaded.team.agent(&chosen).is_some() {
-        // An agent without its prompt does something, but hardly what was meant.
-        let empty = loaded.reports.iter().filter(|report| report.code.0 == definition_folder::NO_PROMPT);
-        broken.into_iter().chain(empty).for_each(|report| invocation.screen.report(report));
+        let odd = loaded.reports.iter().filter(|report| definition_folder::is_told_at_start(report));
+        broken.into_iter().chain(odd).for_each(|report| invocation.screen.report(report));
         servers::warn(invocation, &loaded.reports);
         return Ok(chosen);
     }

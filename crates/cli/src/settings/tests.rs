@@ -60,7 +60,9 @@ task_files = false
 sandbox = "auto"
 network = false
 "#;
-    assert_eq!(reports_of(text), [""; 0]);
+    let untrusted = "warning[C055]: `mcp.files` is left out: a project may not start commands, or send keys elsewhere, before it \
+                     is trusted\n  at entourage.toml:17:6\nhint: if you trust this project, run `entourage trust`, or add `--trust`";
+    assert_eq!(reports_of(text), [untrusted]);
 }
 
 #[test]

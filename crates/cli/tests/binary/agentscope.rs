@@ -47,7 +47,7 @@ async fn a_detached_run_leaves_its_tasks_to_resume() {
         assert_eq!((said.code, said.stdout.as_str()), (Some(0), "it is on its way\n"), "{said:?}");
         let said = project.say(&["resume"]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(0), "heard: kid's report\n"), "{said:?}");
-        assert!(!project.path().join("agents").exists(), "nobody asked for task files");
+        assert!(!project.path().join("agents/lead").exists(), "nobody asked for task files");
     });
 }
 

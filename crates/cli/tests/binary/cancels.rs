@@ -44,7 +44,7 @@ const CASES: [(Start, Door, &str); 14] = [
     (Start::RunBehind, Door::CancelRun, "is failed"),
     (Start::Run, Door::CancelRun, r#""outcome":"failed""#),
     (Start::Run, Door::StopRoot, "Execution stopped."),
-    (Start::Run, Door::TerminateChild, "subagent_terminated"),
+    (Start::Run, Door::TerminateChild, "The thread was terminated."),
     (Start::Run, Door::TerminateRoot, ""),
 ];
 

@@ -89,13 +89,13 @@ fn the_users_own_settings_may_name_folders_anywhere() {
 #[test]
 fn a_project_may_name_profile_folders_anywhere() {
     let outside = Project::new().file("far.md", PROFILE);
-    let project = Project::new();
+    let mut project = Project::new();
     std::os::unix::fs::symlink(outside.path(), project.path().join("link")).unwrap();
     let absolute = format!("{:?}", outside.path());
     let step_back = format!("\"../{}\"", outside.path().file_name().unwrap().display());
     for folder in [absolute.as_str(), &step_back, "\"link\""] {
         let text = format!("[dex]\nprofile_dirs = [{folder}, \"absent\"]\n");
-        std::fs::write(project.path().join("entourage.toml"), text).unwrap();
+        project = project.file("entourage.toml", &text);
         let found = files(&project, &[]);
         assert!(found.len() == 1 && found[0].starts_with("far "), "{folder}: {found:?}");
         let reports = project.json(&["check"])["reports"].clone();

@@ -49,7 +49,7 @@ async fn a_result_says_what_was_really_read_changed_and_run() {
         ("edit_file", json!({"path": "made/two.txt", "old": "two", "new": "2"})),
         ("list_files", json!({"path": "."})),
         ("shell", json!({"command": "exit 3"})),
-        ("bash", json!({"command": "true"})),
+        ("shell", json!({"command": "true"})),
     ];
     let claims = r#"{"decision": {"outcome": "made", "summary": "It is made.", "confidence": "high"},
         "changes": {"filesRead": ["lie"], "filesChanged": ["lie"], "commandsRun": ["lie"], "toolsUsed": ["lie"]},

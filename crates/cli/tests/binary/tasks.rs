@@ -87,7 +87,10 @@ async fn a_resting_parent_is_told_once_of_what_it_did_not_wait_for() {
         }
         serving.kill();
     });
-    assert!(model.requests().iter().any(|request| request.last_text().contains("status: timeout_promoted")));
+    let is_promoted = |request: &Request| {
+        request.tool_results().iter().any(|result| result.text.contains("status: timeout_promoted"))
+    };
+    assert!(model.requests().iter().any(|request| is_promoted(request)));
     assert_eq!(model.requests().iter().filter(|request| is_kid(request)).count(), 2, "nothing is done twice");
 }
 

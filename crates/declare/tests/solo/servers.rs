@@ -52,7 +52,7 @@ fn check(front: &str, tools: &[&str], denied: &[&str], servers: &[&str]) {
 }
 
 fn check_agent(loaded: &Loaded, name: &str, (tools, denied, servers): (&[&str], &[&str], &[&str])) {
-    let prompt = &loaded.team.agent(&Name::from(name)).unwrap().side_a.prompt;
+    let prompt = &loaded.team.agent(&Name::from(name)).expect("it is declared").side_a.prompt;
     let served = prompt.tools.iter().map(ToolEntry::name).map(Name::as_str).filter(|name| name.starts_with("mcp__"));
     assert_eq!(served.collect::<Vec<_>>(), tools, "tools of {name}");
     assert_eq!(prompt.denied_tools.iter().map(Name::as_str).collect::<Vec<_>>(), denied, "denied to {name}");
@@ -80,7 +80,7 @@ fn the_servers_of_the_settings_belong_to_the_toolkit_that_agents_inherit() {
     let loaded = one("");
     check_agent(&loaded, "lead", (&BOTH, &[], &["files!", "web!"]));
     check_agent(&loaded, "research", (&BOTH, &[], &["files", "web"]));
-    let looks = |name: &str| loaded.team.agent(&Name::from(name)).unwrap().side_a.prompt.read_only;
+    let looks = |name: &str| loaded.team.agent(&Name::from(name)).expect("it is declared").side_a.prompt.read_only;
     assert!(looks("research") && !looks("coding"));
 }
 

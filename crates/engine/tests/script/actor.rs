@@ -53,6 +53,7 @@ impl Actor {
     }
 
     /// One step. What the thread writes to itself lies in its queue afterwards.
+    #[expect(clippy::needless_pass_by_value, reason = "what was fed is used up, whatever hooks make of it")]
     pub(crate) fn feed(&mut self, input: Input) -> Result<Decision, Broken> {
         match &input {
             Input::Answered(_) | Input::Advised { .. } => self.flights.model = false,

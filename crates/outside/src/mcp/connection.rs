@@ -74,7 +74,7 @@ impl Connection {
                 let settings = &shared.settings;
                 let mut variables = Vec::new();
                 for (name, value) in env {
-                    let value = expand(value.reveal(), settings.lookup).map_err(cannot_start)?;
+                    let value = expand(value.reveal(), settings.lookup).map_err(|why| cannot_start(&why))?;
                     variables.push((name.clone(), value));
                 }
                 let mut process = Process::start(command, args, variables, settings)
@@ -95,7 +95,7 @@ impl Connection {
                 }
                 let mut named = HashMap::new();
                 for (name, value) in headers {
-                    let value = expand(value.reveal(), settings.lookup).map_err(cannot_start)?;
+                    let value = expand(value.reveal(), settings.lookup).map_err(|why| cannot_start(&why))?;
                     let header = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value));
                     let (Ok(name), Ok(mut value)) = header else {
                         return Err(format!("cannot be reached: the header `{name}` is none"));
@@ -199,7 +199,7 @@ impl Connection {
     }
 }
 
-fn cannot_start(why: String) -> String {
+fn cannot_start(why: &str) -> String {
     format!("cannot be started: {why}")
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn prompt(
     let inner = Arc::clone(inner);
     async move {
         let name = call.name.clone();
-        let (outcome, answer) = match interview.conduct(&inner, &call, &key).await {
+        let (outcome, answer) = match interview.conduct(&inner, &call, &key).boxed().await {
             Ok(answer) => (Outcome::Done, answer),
             Err(why) => {
                 let text = format!("`{name}` failed: {why}");

@@ -18,7 +18,7 @@ enum Way {
 const WAYS: [Way; 4] = [Way::Spawn, Way::Profile, Way::Child, Way::Resumable];
 
 impl Way {
-    fn call(self, task: String) -> (&'static str, Value) {
+    fn call(self, task: &str) -> (&'static str, Value) {
         match self {
             Self::Spawn => ("agent_spawn", json!({"agent_id": "node", "task": task})),
             Self::Profile => ("subagent", json!({"action": "run", "profile": "profile", "task": task})),
@@ -75,7 +75,7 @@ async fn check(format: &str, ways: [Way; 4], depth: u32) {
         let users = request.texts("user");
         let level: usize = users[0].strip_prefix("level ").unwrap().parse().unwrap();
         match request.assistant_turns() {
-            0 => Reply::calls([ways[level % 4].call(format!("level {}", level + 1))]),
+            0 => Reply::calls([ways[level % 4].call(&format!("level {}", level + 1))]),
             _ => Reply::text("enough"),
         }
     };

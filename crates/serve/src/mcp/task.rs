@@ -65,6 +65,7 @@ async fn text(service: &Service, run: &RunRow) -> Result<String, RuntimeError> {
     Ok(plain)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
 fn broken(error: RuntimeError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }

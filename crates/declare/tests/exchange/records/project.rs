@@ -37,7 +37,8 @@ fn line(team: &Team, name: &str) -> String {
 fn an_imported_agent_works_here_as_it_does_there() {
     let loaded = project(".codex/agents/x.toml", &::toml::to_string(&files::codex()).expect("the file is TOML"));
     assert_eq!(lines(&loaded.reports), Vec::<String>::new());
-    assert_eq!(line(&loaded.team, "digger"), "codex ollama:gpt-5 - find_files grep_files list_files read_file");
+    let expected = "codex ollama:gpt-5 - find_files grep_files list_files read_file mcp__far__* mcp__shelf__*";
+    assert_eq!(line(&loaded.team, "digger"), expected);
 
     let loaded = project("x.json", &files::goose().to_string());
     assert_eq!(
