@@ -50,12 +50,13 @@ fn an_imported_agent_works_here_as_it_does_there() {
          did you mean `goal`?",
         ]
     );
-    let all = "edit_file find_files grep_files list_files read_file shell write_file";
+    let all = "edit_file find_files grep_files list_files read_file shell write_file mcp__far__* mcp__shelf__*";
     assert_eq!(line(&loaded.team, "root-digger"), format!("goose gemini:my-model 8 {all}"));
 
     let loaded = project("x.json", &files::docker_agent().to_string());
     assert_eq!(lines(&loaded.reports), Vec::<String>::new());
-    let expected = "docker-agent anthropic:claude-opus-4-1 8 find_files grep_files list_files read_file →sorter";
+    let expected =
+        "docker-agent anthropic:claude-opus-4-1 8 find_files grep_files list_files read_file →sorter mcp__shelf__*";
     assert_eq!(line(&loaded.team, "digger"), expected);
     assert_eq!(line(&loaded.team, "sorter"), "docker-agent openai:gpt-5-mini - ");
 }
