@@ -51,8 +51,8 @@ pub(crate) struct Settings {
     pub(crate) variables: Variables,
     /// The users whose variables are not given to the project, because nobody trusts it.
     pub(crate) withheld: BTreeSet<String>,
-    /// How `lead` drives children. Absent: as what the project declares suggests.
-    pub(crate) dialects: Option<Vec<Dialect>>,
+    /// How `lead` drives children.
+    pub(crate) dialects: Vec<Dialect>,
     /// The same for agents by their names.
     pub(crate) agent_dialects: BTreeMap<String, Vec<Dialect>>,
     /// Whether the built-in `general-purpose` is there.
@@ -151,7 +151,7 @@ impl Settings {
             providers: part(table, "providers"),
             variables: held(table),
             withheld: BTreeSet::new(),
-            dialects: table.get("dialects").map(|_| part(table, "dialects")),
+            dialects: table.get("dialects").map_or_else(|| vec![Dialect::AgentScope], |_| part(table, "dialects")),
             agent_dialects: agent_dialects(table),
             general_purpose: in_table(table, "agentscope", "general_purpose").and_then(Value::as_bool).unwrap_or(true),
             task_files: in_table(table, "agentscope", "task_files").and_then(Value::as_bool).unwrap_or_default(),

@@ -5,9 +5,7 @@ use crate::faults::quoted;
 use crate::files::{self, Files};
 use crate::format::Format;
 use crate::tools::can_be_called;
-use entourage_model::{
-    Agent, ChildEntry, Dialect, Kind, Name, Place, Prompt, Report, Source, Team, ToolEntry, server_tools,
-};
+use entourage_model::{Agent, ChildEntry, Kind, Name, Place, Prompt, Report, Source, Team, ToolEntry, server_tools};
 use std::collections::BTreeSet;
 
 pub(crate) const NAME: &str = "lead";
@@ -44,16 +42,6 @@ pub(crate) fn lead(
     prompt.servers = servers;
     let source = Source { format: Format::StandardAgents.name().to_owned(), file: None };
     Agent::one_sided(Name::from(NAME), DESCRIPTION, prompt, source)
-}
-
-/// How it drives children where nobody says so. What lies in the user's home is for whoever asks for it.
-pub(crate) fn dialects(team: &Team) -> Vec<Dialect> {
-    let is_profile = |agent: &Agent| {
-        let file = agent.source.file.as_deref();
-        agent.source.format == Format::Dex.name() && file.is_some_and(|file| !file.starts_with("~/"))
-    };
-    let dex = team.agents.values().any(|agent| is_profile(agent)).then_some(Dialect::Dex);
-    [Dialect::AgentScope].into_iter().chain(dex).collect()
 }
 
 /// A child is called by its name. One that had to give its name to another, as `format/name`, cannot be called, and

@@ -44,8 +44,8 @@ pub struct Project<'a> {
 /// What the settings say about declarations.
 #[derive(Clone, Debug)]
 pub struct Wishes {
-    /// How `lead` drives children. Absent: by `agentscope`, and by `dex` where the project has profiles of its own.
-    pub dialects: Option<Vec<Dialect>>,
+    /// How `lead` drives children.
+    pub dialects: Vec<Dialect>,
     /// The same for agents by their names.
     pub agent_dialects: BTreeMap<String, Vec<Dialect>>,
     /// Whether the built-in `general-purpose` is there.
@@ -62,7 +62,12 @@ impl fmt::Debug for Project<'_> {
 
 impl Default for Wishes {
     fn default() -> Self {
-        Self { dialects: None, agent_dialects: BTreeMap::new(), general_purpose: true, files: Vec::new() }
+        Self {
+            dialects: vec![Dialect::AgentScope],
+            agent_dialects: BTreeMap::new(),
+            general_purpose: true,
+            files: Vec::new(),
+        }
     }
 }
 
@@ -89,7 +94,7 @@ pub fn load(project: &Project<'_>) -> Loaded {
     let joined = join(&mut team, &solos, known, !has_lead, &mut reports);
     if !has_lead {
         let kit = Toolkit { known, own: &team.tools };
-        let dialects = wishes.dialects.clone().unwrap_or_else(|| lead::dialects(&team));
+        let dialects = wishes.dialects.clone();
         let offered = dialects.contains(&Dialect::Standard).then_some(&joined.offered);
         let lead = lead::lead(files, kit, &team, offered, &mut reports);
         team.agents.insert(lead.name.clone(), Arc::new(Agent { dialects, ..lead }));

@@ -203,10 +203,10 @@ fn dialects_are_words_that_are_known() {
     let text = "dialects = [\"dex\"]\n[agents.a]\ndialects = []\n[agents.b]\n[agentscope]\ngeneral_purpose = false\n";
     let (settings, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[], Trust::Nobody);
     assert_eq!(reports, []);
-    assert_eq!(settings.dialects, Some(vec![Dialect::Dex]));
+    assert_eq!(settings.dialects, [Dialect::Dex]);
     assert_eq!(settings.agent_dialects, BTreeMap::from([("a".to_owned(), Vec::new())]));
     assert!(!settings.general_purpose && Settings::default().general_purpose);
-    assert_eq!(Settings::default().dialects, None);
+    assert_eq!(Settings::default().dialects, [Dialect::AgentScope]);
     let expected = "must be a list of `standard`, `dex`, `agentscope`";
     assert_eq!(
         reports_of("dialects = [\"dex\", \"dx\"]\n[agents.a]\ndialects = \"dex\"\n"),

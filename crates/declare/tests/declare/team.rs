@@ -74,7 +74,7 @@ fn the_example_of_the_specification_loads_clean() {
 
 #[test]
 fn lead_has_every_tool_and_every_exposed_agent_if_it_speaks_standard() {
-    let wishes = Wishes { dialects: Some(vec![Dialect::Standard]), ..Wishes::default() };
+    let wishes = Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() };
     let loaded = load_with(
         &files(
             &(SEED.to_owned()

@@ -12,7 +12,7 @@ const STANDARD: &str = "-- agents/agents/x.json\n{\"name\": \"x\", \"sideA\": {\
 
 #[test]
 fn a_profile_and_a_subagent_with_one_id_both_exist_and_nobody_complains() {
-    let wishes = Wishes { dialects: Some(vec![Dialect::Standard]), ..Wishes::default() };
+    let wishes = Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() };
     let loaded = project_with(&format!("{DEX}{AGENTSCOPE}"), wishes);
     assert_eq!(lines(&loaded), [""; 0]);
     assert_eq!(declared(&loaded), ["dex/x dex .dex/agents/x.md", "x agentscope subagents/x.md"]);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The same project where `lead` speaks `standard`, by which every agent is a tool of its own.
 fn check_standard(text: &str, expected: &[&str]) -> Loaded {
-    let loaded = project_with(text, Wishes { dialects: Some(vec![Dialect::Standard]), ..Wishes::default() });
+    let loaded = project_with(text, Wishes { dialects: vec![Dialect::Standard], ..Wishes::default() });
     assert_eq!(lines(&loaded), expected, "{text}");
     loaded
 }
@@ -21,15 +21,15 @@ fn lead_starts_others_by_its_dialects_and_by_agentscope_unless_told_otherwise() 
 }
 
 #[test]
-fn lead_speaks_dex_too_where_the_project_has_profiles() {
+fn lead_speaks_what_the_settings_say_and_nothing_else_whatever_the_project_has() {
     let profile = "-- .dex/agents/scout.md\n---\nid: scout\nname: Scout\ndescription: d\n---\n";
-    let spoken = |text: &str, wishes: Wishes| agent(&project_with(text, wishes), "lead").dialects.clone();
-    let both = vec![Dialect::AgentScope, Dialect::Dex];
-    assert_eq!(spoken(profile, Wishes::default()), both);
-    assert_eq!(spoken("", Wishes::default()), [Dialect::AgentScope], "built-in profiles are no reason");
-    let settled = |dialects: Vec<Dialect>| Wishes { dialects: Some(dialects), ..Wishes::default() };
-    assert_eq!(spoken(profile, settled(vec![Dialect::AgentScope])), [Dialect::AgentScope]);
-    assert_eq!(spoken(profile, settled(Vec::new())), []);
+    let spoken = |dialects: Vec<Dialect>| {
+        agent(&project_with(profile, Wishes { dialects, ..Wishes::default() }), "lead").dialects.clone()
+    };
+    assert_eq!(spoken(Wishes::default().dialects), [Dialect::AgentScope]);
+    for wished in [vec![Dialect::AgentScope, Dialect::Dex], vec![Dialect::Dex], Vec::new()] {
+        assert_eq!(spoken(wished.clone()), wished);
+    }
 }
 
 #[test]

@@ -194,7 +194,7 @@ tools: []
     let loaded = project_with(
         text,
         Wishes {
-            dialects: Some(vec![Dialect::Dex, Dialect::AgentScope]),
+            dialects: vec![Dialect::Dex, Dialect::AgentScope],
             agent_dialects: [of("digger", &[Dialect::AgentScope]), of("diger", &[Dialect::Dex]), of("coder", &[])]
                 .into(),
             ..Wishes::default()
