@@ -122,12 +122,13 @@ pub(super) fn sweep(dir: &Dir) {
     // What cannot be looked at or removed is harmless: nobody names it.
     for entry in dir.entries().into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let is_file = || dir.symlink_metadata(&name).is_ok_and(|meta| meta.is_file());
-        if name.starts_with(BESIDE)
-            && is_file()
-            && let Ok(file) = dir.open(&name)
-            && file.into_std().try_lock().is_ok()
-        {
+        if !name.starts_with(BESIDE) || !dir.symlink_metadata(&name).is_ok_and(|meta| meta.is_file()) {
+            continue;
+        }
+        let Ok(file) = dir.open(&name) else { continue };
+        // Held until the file is gone: whoever is about to lock it then sees that it has to make another.
+        let lock = file.into_std();
+        if lock.try_lock().is_ok() {
             _ = dir.remove_file(&name);
         }
     }
