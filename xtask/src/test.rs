@@ -14,9 +14,6 @@ use std::{
     time::Instant,
 };
 
-/// Lets tests that run in memory otherwise run on another store; `testkit` knows it by the same name.
-const STORE: &str = "ENTOURAGE_TEST_STORE";
-
 /// How the names of steps begin that run tests.
 const TESTS: &str = "tests";
 
@@ -103,14 +100,6 @@ fn steps(situation: Situation) -> Vec<Step> {
         (Runner::Nextest, Extent::Fast) => Step::new("tests", "cargo nextest run --workspace --profile fast"),
         (Runner::Cargo, _) => Step::new("tests", "cargo test --workspace --tests"),
     });
-    if extent == Extent::Everything {
-        // The same tests once more, on the store of many nodes.
-        let again = match runner {
-            Runner::Nextest => "cargo nextest run --workspace -E binary(=runtime)+binary(=serve)",
-            Runner::Cargo => "cargo test --workspace --test runtime --test serve",
-        };
-        steps.push(Step::new("tests on PostgreSQL", again).with(STORE, "postgres"));
-    }
     if has_doc_tests && extent == Extent::Everything {
         steps.push(Step::new("documentation tests", "cargo test --workspace --doc"));
     }
@@ -143,11 +132,10 @@ mod tests {
             "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo build --workspace --bins --tests",
             "cargo nextest run --workspace",
-            "cargo nextest run --workspace -E binary(=runtime)+binary(=serve)",
             "cargo test --workspace --doc",
         ];
         check(WHOLE, &expected);
-        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..5]);
+        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..4]);
     }
 
     #[test]
