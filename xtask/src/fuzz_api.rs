@@ -19,7 +19,7 @@ const SCRIPT: &str = r#"{ "rules": [ { "reply": { "text": "I heard: {{last}}" } 
 /// every POST before the route is looked at.
 const CHECKS_LEFT_OUT: &str = "positive_data_acceptance,unsupported_method";
 /// Streams stay open; the tests of streams are elsewhere.
-const PATHS_LEFT_OUT: &str = "/events$";
+const PATHS_LEFT_OUT: &str = "/(events|mcp)$";
 const EXAMPLES: &str = "12";
 
 /// Whether the client can be had decides if there is anything to do.
