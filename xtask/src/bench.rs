@@ -1,6 +1,6 @@
 //! `cargo x bench`: the benchmarks by name, over the release build.
 
-use crate::{failure::Failure, step::Step};
+use crate::{failure::Failure, step::Step, test::target_folder};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy)]
@@ -93,9 +93,8 @@ fn find<'b>(benches: &'b [Bench], name: &str) -> Result<&'b Bench, Failure> {
 
 /// Beside the folder of this very program, wherever the caller's settings put the target folder.
 fn release_folder() -> Result<PathBuf, Failure> {
-    let program =
-        std::env::current_exe().map_err(|fault| Failure::new(format!("cannot find the target folder: {fault}")))?;
-    Ok(program.parent().and_then(Path::parent).expect("cargo puts a binary two folders deep").join("release"))
+    let folder = target_folder()?;
+    Ok(folder.parent().expect("cargo puts a binary two folders deep").join("release"))
 }
 
 #[cfg(test)]

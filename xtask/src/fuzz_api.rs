@@ -3,6 +3,7 @@
 use crate::{
     failure::Failure,
     step::{Step, program},
+    test::target_folder,
 };
 use std::{
     fs,
@@ -18,7 +19,7 @@ const SCRIPT: &str = r#"{ "rules": [ { "reply": { "text": "I heard: {{last}}" } 
 /// What the document alone cannot tell: which agents, files and cursors exist. And a body that is not JSON is refused for
 /// every POST before the route is looked at.
 const CHECKS_LEFT_OUT: &str = "positive_data_acceptance,unsupported_method";
-/// Streams stay open; the tests of streams are elsewhere.
+/// Streams stay open, and what MCP refuses is that protocol's; the tests of both are elsewhere.
 const PATHS_LEFT_OUT: &str = "/(events|mcp)$";
 const EXAMPLES: &str = "12";
 
@@ -31,7 +32,7 @@ pub(crate) enum Need {
 }
 
 pub(crate) fn run(root: &Path, need: Need) -> Result<(), Failure> {
-    let folder = target()?;
+    let folder = target_folder()?;
     let client = match install(&folder) {
         Ok(client) => client,
         Err(failure) if need == Need::IfPossible => {
@@ -45,13 +46,6 @@ pub(crate) fn run(root: &Path, need: Need) -> Result<(), Failure> {
     let tried = Step { command: server.attack(&client), ..Step::new("API fuzzing", "") }.run(&server.project);
     server.end();
     tried.map(drop)
-}
-
-/// The folder of this very program's profile, wherever the caller's settings put it.
-fn target() -> Result<PathBuf, Failure> {
-    let program =
-        std::env::current_exe().map_err(|fault| Failure::new(format!("cannot find the target folder: {fault}")))?;
-    Ok(program.parent().expect("cargo puts a binary into a folder").to_owned())
 }
 
 /// The client in an environment of its own beneath the target folder.

@@ -72,7 +72,7 @@ fn perform(root: &Path, step: &Step, server: &mut Option<Postgres>) -> Result<()
 }
 
 /// Where cargo has put this very program, and everything that was built with it.
-fn target_folder() -> Result<PathBuf, Failure> {
+pub(crate) fn target_folder() -> Result<PathBuf, Failure> {
     let program =
         std::env::current_exe().map_err(|fault| Failure::new(format!("cannot find the target folder: {fault}")))?;
     Ok(program.parent().expect("a program lies in a folder").to_owned())
