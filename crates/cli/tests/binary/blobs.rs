@@ -4,7 +4,7 @@ use crate::project::Project;
 use entourage_testkit::BucketServer;
 use entourage_testkit::postgres::Database;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const RUN: [&str; 6] = ["--model", "script:script.json", "run", "hello", "--file", "script.json"];
@@ -43,7 +43,7 @@ fn long_blobs_lie_in_a_shared_folder_and_go_along_with_copies() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test reads what the binary wrote")]
-fn text(path: &PathBuf) -> String {
+fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 

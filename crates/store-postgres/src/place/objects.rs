@@ -123,7 +123,7 @@ fn io_cause(error: &Error) -> Option<&io::Error> {
     }
 }
 
-fn causes<'e>(error: &'e Error) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
