@@ -14,7 +14,7 @@ mod solo;
 mod tool;
 mod toolkit;
 
-pub(crate) use cast::cast;
+pub(crate) use cast::{Owner, cast};
 pub use server::DeclaredServer;
 pub(crate) use server::settled as settled_servers;
 pub(crate) use solo::{Solitary, Stage, check as check_solo, is_offered};
