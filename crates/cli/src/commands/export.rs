@@ -3,10 +3,11 @@
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
+use crate::table::cell;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
-use entourage_declare::{Format, Loss};
-use entourage_model::{Name, Report, Team, nearest};
+use entourage_declare::{Format, Loaded, Loss};
+use entourage_model::{Name, Report, Severity, Team, nearest};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -20,7 +21,7 @@ Each field that the target has no word for is named. A file that is there alread
 unless `--force` is given.")]
 pub(crate) struct Arguments {
     /// The format to write
-    #[arg(long, value_name = "FORMAT", value_parser = format_named)]
+    #[arg(long, value_name = "FORMAT", value_parser = |name: &str| format_named(name, Format::is_exported))]
     to: Format,
     /// Where the target's folders are written [default: the project]
     #[arg(long, value_name = "DIR")]
@@ -33,18 +34,23 @@ pub(crate) struct Arguments {
     agents: Vec<String>,
 }
 
-/// What `--to` and `--from` take.
-pub(super) fn format_named(name: &str) -> Result<Format, String> {
+/// What `--to` and `--from` take. Only the formats that are meant are named; why another one is refused is told later.
+pub(super) fn format_named(name: &str, is_meant: fn(Format) -> bool) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+        let names: Vec<_> = Format::ALL.into_iter().filter(|format| is_meant(*format)).map(Format::name).collect();
         let meant = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
         format!("the formats are {}{}", names.join(", "), meant.unwrap_or_default())
     })
 }
 
 pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<(), Failure> {
-    let team = invocation.declared().team;
-    let names = chosen(&team, &arguments.agents)?;
+    let Loaded { team, reports, .. } = invocation.declared();
+    let broken: Vec<_> = reports.into_iter().filter(|report| report.severity == Severity::Error).collect();
+    if arguments.agents.is_empty() {
+        // What is written may not be all that there was meant to be.
+        broken.iter().for_each(|report| invocation.screen.report(report));
+    }
+    let names = chosen(&team, &arguments.agents, &broken)?;
     let written = entourage_declare::export(&team, &names, arguments.to)
         .map_err(|reports| Failure { reports, exit: Exit::Usage })?;
     let files = texts(written.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
@@ -56,7 +62,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
             written.agents.iter().map(|(name, file)| json!({ "name": name, "format": format, "file": file })).collect();
         invocation.screen.json(&json!({ "agents": agents, "losses": losses_json(&written.losses) }));
     } else {
-        let lines: Vec<_> = written.agents.iter().map(|(name, file)| format!("{name} → {file}")).collect();
+        let lines: Vec<_> = written.agents.iter().map(|(name, file)| cell(&format!("{name} → {file}"))).collect();
         invocation.screen.data(&lines.join("\n"));
         describe_losses(invocation, &written.losses, &format!("has no word in {} and is lost", arguments.to));
     }
@@ -64,7 +70,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
 }
 
 /// The agents that were named, or everything that the project itself declares.
-fn chosen(team: &Team, wanted: &[String]) -> Result<Vec<Name>, Failure> {
+fn chosen(team: &Team, wanted: &[String], broken: &[Report]) -> Result<Vec<Name>, Failure> {
     if wanted.is_empty() {
         let own: Vec<_> = team.agents.values().filter(|agent| agent.source.file.is_some()).collect();
         if own.is_empty() {
@@ -80,14 +86,28 @@ fn chosen(team: &Team, wanted: &[String]) -> Result<Vec<Name>, Failure> {
     for name in wanted {
         match team.agents.get_key_value(name.as_str()) {
             Some((name, _)) => names.push(name.clone()),
-            None => {
-                let meant = nearest(name, team.agents.keys().map(Name::as_str));
-                let hint = meant.map(|name| format!("did you mean `{name}`?"));
-                reports.push(Report { hint, ..Report::error("C010", format!("there is no agent `{name}`")) });
-            }
+            None => reports.extend(absent(team, name, broken)),
         }
     }
     if reports.is_empty() { Ok(names) } else { Err(Failure { reports, exit: Exit::Usage }) }
+}
+
+/// Why an agent is not there: the faults of its file, if it has one.
+fn absent(team: &Team, name: &str, broken: &[Report]) -> Vec<Report> {
+    let is_its = |report: &&Report| report.place.as_ref().is_some_and(|place| is_named(&place.file, name));
+    let faults: Vec<_> = broken.iter().filter(is_its).cloned().collect();
+    if !faults.is_empty() {
+        return faults;
+    }
+    let meant = nearest(name, team.agents.keys().map(Name::as_str)).map(|name| format!("did you mean `{name}`?"));
+    let broken = (!broken.is_empty()).then(|| "some declarations are broken: `entourage check` shows them".to_owned());
+    vec![Report { hint: meant.or(broken), ..Report::error("C010", format!("there is no agent `{name}`")) }]
+}
+
+/// Whether a file is called as an agent is.
+fn is_named(file: &str, agent: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_prefix(agent).is_some_and(|ending| ending.starts_with('.'))
 }
 
 pub(super) fn losses_json(losses: &[Loss]) -> Vec<Value> {
@@ -96,6 +116,6 @@ pub(super) fn losses_json(losses: &[Loss]) -> Vec<Value> {
 
 pub(super) fn describe_losses(invocation: &Invocation, losses: &[Loss], fate: &str) {
     for Loss { agent, field } in losses {
-        invocation.screen.note(&format!("`{field}` of `{agent}` {fate}"));
+        invocation.screen.note(&cell(&format!("`{field}` of `{agent}` {fate}")));
     }
 }
