@@ -35,7 +35,8 @@ impl Team {
         if is_secret { VariableValue::secret(value) } else { VariableValue::text(value) }
     }
 
-    fn variables(&self) -> impl Iterator<Item = &Variable> {
+    /// Every variable that anything in it asks for.
+    pub fn variables(&self) -> impl Iterator<Item = &Variable> {
         let agents = self.agents.values().flat_map(|agent| agent.all_variables());
         let prompts = self.prompts.values().flat_map(|prompt| &prompt.variables);
         agents.chain(prompts).chain(self.tools.values().flat_map(|tool| &tool.variables))

@@ -14,6 +14,7 @@ use entourage_model::{
     Wait, Write, copy_path,
 };
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -327,7 +328,7 @@ impl Desk<'_> {
                 // A call that does not wait any more was answered when its turn was stopped.
                 if let Some(call) = self.waiting_call(child, call) {
                     let attachments = back.ending.attachments.clone();
-                    let text = self.told(&call, &link, Some(&back.run)).answer(&back.ending);
+                    let text = self.told(&call, &link, Some(&back.run)).answer(&self.shown(&link, back));
                     self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
                 }
             }
@@ -345,6 +346,16 @@ impl Desk<'_> {
         reads.iter().for_each(|already| self.start_tools(already));
     }
 
+    /// The ending as this thread's model is shown it. Other dialects have their own ways to read on behind a cut.
+    fn shown<'b>(&self, link: &ChildLink, back: &'b Return) -> Cow<'b, Ending> {
+        let is_standard = link.dialect == Dialect::Standard;
+        let bytes_max = self.world.limits.tool_output_bytes;
+        match standard::bounded(&back.ending.text, bytes_max, &back.run).filter(|_| is_standard) {
+            Some(text) => Cow::Owned(Ending { text, ..back.ending.clone() }),
+            None => Cow::Borrowed(&back.ending),
+        }
+    }
+
     fn waiting_call(&self, child: ThreadId, call: &CallId) -> Option<ToolCall> {
         let session = self.state.session.as_ref()?;
         let call = &session.calls[session.open_call(call)?];
@@ -354,7 +365,7 @@ impl Desk<'_> {
     /// Puts the ending into this thread's own queue, behind what waits there.
     fn queue_news(&mut self, link: &ChildLink, back: &Return) {
         let at = self.state.delegated.get(&back.run).map_or(link.at, |delegated| delegated.at);
-        let text = dialect::news(link, (&back.run, at), &back.ending);
+        let text = dialect::news(link, (&back.run, at), &self.shown(link, back));
         let message = self.told_by(link.thread, text, &back.ending.attachments);
         let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));

@@ -26,10 +26,12 @@ impl Actor {
     ) -> Result<Option<u32>, Gone> {
         self.may_act()?;
         let status = self.state.status();
-        // What may be repeated need not wait for the disk.
-        // But for what models are told of files: those are there when a model reads of them.
-        let safety = if shows(&decision) { Safety::Nothing } else { Safety::Repeatable };
-        let rest = self.perform(std::mem::take(&mut decision.effects), safety);
+        let shows = shows(&decision);
+        let effects = std::mem::take(&mut decision.effects);
+        // What may be repeated need not wait for the disk. But what models are told of files is there when they read of
+        // them; and whoever sees what a model was asked finds in the store what it was told.
+        let is_awaited = shows || (self.inner.hub.has_readers() && !decision.is_empty());
+        let rest = self.perform(effects, if is_awaited { Safety::Nothing } else { Safety::Repeatable });
         let urgent = self.tried || !rest.is_empty() || self.is_urgent(&decision, status);
         let (decision, until) = match held {
             Some((mut held, until)) => {
@@ -174,7 +176,11 @@ impl Actor {
     }
 
     fn hold(&self) -> Duration {
-        if self.inner.hub.is_watched() { HOLD_WATCHED } else { HOLD }
+        match (self.inner.hub.has_readers(), self.inner.hub.is_watched()) {
+            (true, _) => Duration::ZERO,
+            (false, true) => HOLD_WATCHED,
+            (false, false) => HOLD,
+        }
     }
 
     fn place(&self) -> perform::Place {
