@@ -220,6 +220,14 @@ impl Remote {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         authority.rsplit('@').next().unwrap_or_default()
     }
+
+    /// Where the server is asked, with neither a password nor a key that the URL may hold.
+    pub fn shown_url(&self) -> String {
+        let (scheme, rest) = self.url.split_once("://").unwrap_or(("http", self.url.as_str()));
+        let path = rest.split(['?', '#']).next().unwrap_or_default();
+        let path = path.find('/').map_or("", |slash| &path[slash..]);
+        format!("{scheme}://{}{path}", self.host())
+    }
 }
 
 impl Agent {

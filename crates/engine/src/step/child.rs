@@ -4,7 +4,7 @@ use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use super::room;
 use super::tool::Returned;
-use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
+use crate::dialect::{self, Note, Order, Patience, Refusal, Told, Wish, dex, standard};
 use crate::hook::{Occasion, hears_birth};
 use crate::state::CallState;
 use crate::variable;
@@ -23,6 +23,7 @@ pub(super) struct Return {
     pub(super) run: RunId,
     pub(super) ending: Ending,
     pub(super) quiet: bool,
+    pub(super) note: Option<String>,
 }
 
 /// A child as it is about to be made.
@@ -328,7 +329,8 @@ impl Desk<'_> {
                 // A call that does not wait any more was answered when its turn was stopped.
                 if let Some(call) = self.waiting_call(child, call) {
                     let attachments = back.ending.attachments.clone();
-                    let text = self.told(&call, &link, Some(&back.run)).answer(&self.shown(&link, back));
+                    let told = Told { note: back.note.as_deref(), ..self.told(&call, &link, Some(&back.run)) };
+                    let text = told.answer(&self.shown(&link, back));
                     self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
                 }
             }
@@ -396,20 +398,19 @@ impl Desk<'_> {
     /// Nothing else comes from the child: every call that waits for it is answered now.
     pub(super) fn child_terminated(&mut self, child: ThreadId, told: Option<&RunId>) {
         let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
-        let (runs, dialect) = (known.runs.clone(), known.link.dialect);
-        let reads = (dialect == Dialect::Dex).then(|| self.due());
+        let (runs, link) = (known.runs.clone(), known.link.clone());
+        let reads = (link.dialect == Dialect::Dex).then(|| self.due());
         self.emit(Event::ChildTerminated { child });
-        let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
-        let refusal = refusal.spoken(dialect);
         for (run, wait) in runs {
             // A request that crossed the termination reached nobody, so nobody else ends its run.
             if told != Some(&run) {
                 self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
             }
             self.note_progress(&run, RunStatus::Cancelled, Some(TERMINATED.to_owned()));
-            self.out.writes.push(Write::DeliveredRun { run });
+            self.out.writes.push(Write::DeliveredRun { run: run.clone() });
             if let Some(call) = wait.call().and_then(|call| self.waiting_call(child, call)) {
-                self.end_call(&call, Outcome::Cancelled, refusal.text());
+                let text = self.told(&call, &link, Some(&run)).terminated(&cancelled(TERMINATED));
+                self.end_call(&call, Outcome::Cancelled, text);
             }
         }
         reads.iter().for_each(|already| self.start_tools(already));

@@ -41,6 +41,8 @@ impl Actor {
             None => (decision, Instant::now() + self.hold()),
         };
         if decision.is_empty() && status == ThreadStatus::Running && !self.tried {
+            // There is nothing that they would have to wait for.
+            self.perform(rest, Safety::Any);
             return Ok(None);
         }
         if !urgent && Instant::now() < until {
@@ -147,7 +149,10 @@ impl Actor {
                     let remotes = Arc::clone(&self.inner.remotes);
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
-                Effect::CallModel(request) => {
+                Effect::CallModel(mut request) => {
+                    // Before the first who holds a thread nobody can have asked another server for anything.
+                    let is_first = self.lease.epoch <= 1 && !self.tried;
+                    request.remote.iter_mut().for_each(|task| task.resumed &= !is_first);
                     let unequipped = self.unequipped();
                     self.flights.push(if !unequipped.is_empty() {
                         perform::equip(&self.inner, &self.state.agent, unequipped)
@@ -230,7 +235,9 @@ impl Actor {
         match effect {
             // Whoever takes a question back says so once that is durable.
             Effect::CancelRemote(_) => false,
-            Effect::Abort | Effect::CallModel(_) | Effect::Look { .. } => true,
+            // Another server is asked only for what is durable: whoever takes the thread up then looks for the task.
+            Effect::CallModel(request) => request.remote.is_none(),
+            Effect::Abort | Effect::Look { .. } => true,
             Effect::CallTool { call, .. } => self.is_pure(&call.name),
         }
     }
