@@ -136,7 +136,11 @@ impl Registry {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(writer.finish_as(descriptor)?),
-                Err(error) if error.is_timeout() => return Err(Trouble::unreachable(&wire.host, &error)),
+                Err(error) if error.is_timeout() => {
+                    let trouble = Trouble::unreachable(&wire.host, &error);
+                    // It was on its way, and may be the next time.
+                    return Err(if writer.size() > 0 { trouble.passing() } else { trouble });
+                }
                 Err(_) => {
                     let reason = format!("the connection ended after {} of {} bytes", writer.size(), descriptor.size);
                     return Err(refuse(reason).passing());

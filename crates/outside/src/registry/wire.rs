@@ -9,15 +9,17 @@ use super::trouble::{Asker, Trouble, words};
 use entourage_bundle::Reference;
 use reqwest::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 
-const CONNECT_SECONDS_MAX: u64 = 10;
-/// How long a registry may say nothing in the middle of an answer.
-const SILENCE_SECONDS_MAX: u64 = 60;
+/// How long a registry may say nothing, connecting included: before an answer, and in the middle of it.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+/// How long it may take nothing of what it is sent, and say nothing when it has all of it: it may have to look at it.
+const STALL_MAX: Duration = Duration::from_secs(60);
 const REDIRECTS_MAX: usize = 5;
 /// How long a body may be, from the second try on; the first time it is as long as a blob. A proxy before a registry may
 /// take a megabyte and no more.
@@ -47,6 +49,8 @@ pub(super) struct Wire {
     root: Url,
     plain: PlainHttp,
     client: Client,
+    /// For what takes as long as it takes: it waits for answers without end, and others look at the clock.
+    carrier: Client,
     proof: Proof,
     /// The `Authorization` that was good enough last time.
     granted: Mutex<BTreeMap<Action, HeaderValue>>,
@@ -60,10 +64,13 @@ impl Wire {
         let root = plain.root(host).ok_or_else(|| Trouble::odd(host, "has a name that leads nowhere"))?;
         // Refused when somebody was first; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = client(&root, plain).map_err(|error| Trouble::unreachable(host, &error))?;
+        let unreachable = |error: reqwest::Error| Trouble::unreachable(host, &error);
+        let client = client(&root, plain).read_timeout(SILENCE_MAX).build().map_err(unreachable)?;
+        let carrier = self::client(&root, plain).build().map_err(unreachable)?;
         let granted = Mutex::default();
         let shortened = AtomicUsize::new(0);
-        Ok(Self { host: host.to_owned(), repository: None, root, plain, client, proof, granted, shortened })
+        let (host, repository) = (host.to_owned(), None);
+        Ok(Self { host, repository, root, plain, client, carrier, proof, granted, shortened })
     }
 
     pub(super) fn to_repository(reference: &Reference, plain: PlainHttp, proof: Proof) -> Result<Self, Trouble> {
@@ -90,12 +97,31 @@ impl Wire {
         action: Action,
         make: impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Response, Trouble> {
-        let first = self.send_as(self.granted(action), &make).await?;
+        self.deliver(action, Pace::Brief, make).await
+    }
+
+    /// The same for a long body. Whoever makes it tells the pulse of every piece that was taken; it may take any time
+    /// as long as that goes on.
+    pub(super) async fn upload(
+        &self,
+        pulse: &Notify,
+        make: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Response, Trouble> {
+        self.deliver(Action::Push, Pace::Steady(pulse), make).await
+    }
+
+    async fn deliver(
+        &self,
+        action: Action,
+        pace: Pace<'_>,
+        make: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Response, Trouble> {
+        let first = self.send_as(self.granted(action), pace, &make).await?;
         let answer = match first.status() {
             // Somebody else that the registry sent us to may ask what it likes: nothing is proved to them.
             StatusCode::UNAUTHORIZED if first.url().origin() == self.root.origin() => {
                 let (authorization, asker) = self.prove(action, &first).await?;
-                let second = self.send_as(Some(authorization.clone()), &make).await?;
+                let second = self.send_as(Some(authorization.clone()), pace, &make).await?;
                 if second.status() == StatusCode::UNAUTHORIZED {
                     return Err(Trouble::refused(&self.host, asker, &words(second).await));
                 }
@@ -114,14 +140,26 @@ impl Wire {
     async fn send_as(
         &self,
         authorization: Option<HeaderValue>,
+        pace: Pace<'_>,
         make: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Response, Trouble> {
         let unreachable = |error: reqwest::Error| Trouble::unreachable(&self.host, &error);
-        let mut request = make(&self.client).build().map_err(unreachable)?;
+        let client = match pace {
+            Pace::Brief => &self.client,
+            Pace::Steady(_) => &self.carrier,
+        };
+        let mut request = make(client).build().map_err(unreachable)?;
         if let Some(authorization) = authorization.filter(|_| request.url().origin() == self.root.origin()) {
             request.headers_mut().insert(AUTHORIZATION, authorization);
         }
-        self.client.execute(request).await.map_err(unreachable)
+        let sent = client.execute(request);
+        match pace {
+            Pace::Brief => sent.await.map_err(unreachable),
+            Pace::Steady(pulse) => tokio::select! {
+                answer = sent => answer.map_err(unreachable),
+                () = stalls(pulse) => Err(Trouble::stalled(&self.host, STALL_MAX)),
+            },
+        }
     }
 
     /// What to send the second time, and on whose behalf.
@@ -212,6 +250,20 @@ impl Wire {
     }
 }
 
+/// How long a request may take.
+#[derive(Clone, Copy, Debug)]
+enum Pace<'a> {
+    /// Until its answer is overdue.
+    Brief,
+    /// Until nothing moves any more.
+    Steady(&'a Notify),
+}
+
+/// Ends when nothing has moved for too long.
+async fn stalls(pulse: &Notify) {
+    while tokio::time::timeout(STALL_MAX, pulse.notified()).await.is_ok() {}
+}
+
 /// Whether a service that gives tokens is the registry's own: the same host, or one beside it in the same domain, as
 /// `auth.example.com` is for `registry.example.com`. An address that is no name is nobody's but its own.
 fn is_of_registry(realm: &Url, root: &Url) -> bool {
@@ -226,18 +278,17 @@ fn is_of_registry(realm: &Url, root: &Url) -> bool {
         .is_some_and(|domain| service == domain || service.strip_suffix(domain).is_some_and(|name| name.ends_with('.')))
 }
 
-fn client(root: &Url, plain: PlainHttp) -> Result<Client, reqwest::Error> {
+fn client(root: &Url, plain: PlainHttp) -> ClientBuilder {
     let builder = Client::builder()
         .user_agent(USER_AGENT)
-        .connect_timeout(Duration::from_secs(CONNECT_SECONDS_MAX))
-        .read_timeout(Duration::from_secs(SILENCE_SECONDS_MAX))
+        .connect_timeout(SILENCE_MAX)
         .redirect(Policy::custom(move |attempt| follow(attempt, plain)))
         .tcp_nodelay(true)
         // A layer is compressed already, and its digest is that of the bytes on the wire.
         .no_gzip();
     let is_http = root.scheme() == "http";
     // Reading the system's certificates takes longer than a whole call on this machine.
-    if is_http && plain == PlainHttp::ThisMachine { builder.no_proxy().build() } else { builder.build() }
+    if is_http && plain == PlainHttp::ThisMachine { builder.no_proxy() } else { builder }
 }
 
 /// Blobs often lie elsewhere. reqwest leaves the proof behind when the host changes.
@@ -269,6 +320,19 @@ mod tests {
             let (realm, root) = (Url::parse(realm).unwrap(), Url::parse(root).unwrap());
             assert_eq!(is_of_registry(&realm, &root), expected, "{root} {realm}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_moves_may_take_any_time_and_what_stands_still_may_not() {
+        let (pulse, start) = (Notify::new(), tokio::time::Instant::now());
+        let moves = async {
+            for _ in 0..100 {
+                tokio::time::sleep(STALL_MAX / 2).await;
+                pulse.notify_one();
+            }
+        };
+        tokio::join!(stalls(&pulse), moves);
+        assert_eq!(start.elapsed(), STALL_MAX * 51);
     }
 
     #[test]
