@@ -1,6 +1,7 @@
 //! Why one attempt failed, and whether another one might not.
 
 use super::patience::ASKED_PAUSE_MAX;
+use bytes::Bytes;
 use entourage_bundle::{Exit, Fault, Reference};
 use entourage_model::Report;
 use reqwest::{Response, StatusCode};
@@ -9,6 +10,8 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+/// How long a registry may say nothing, connecting included: before an answer, and in the middle of it.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// How much of a registry's own words people are shown.
 const WORDS_CHARS_MAX: usize = 300;
 const WORDS_BYTES_MAX: usize = 64 << 10;
@@ -60,6 +63,12 @@ impl Trouble {
         let trouble = Self::lasting(report);
         let is_lasting = error.is_builder() || error.is_redirect() || error.is_timeout();
         if is_lasting { trouble } else { trouble.passing() }
+    }
+
+    /// Nothing came for as long as we wait.
+    pub(super) fn silent(host: &str) -> Self {
+        let what = format!("the registry `{host}` said nothing for {} s", SILENCE_MAX.as_secs());
+        Self::lasting(Report::error("B040", what).hint("look at the network, or ask whoever runs the registry"))
     }
 
     /// What we sent was not taken any more.
@@ -153,13 +162,21 @@ pub(super) async fn words(response: Response) -> String {
 #[derive(Debug)]
 pub(super) enum Unread {
     TooLong,
+    /// Nothing came for too long.
+    Silent,
     Broken(reqwest::Error),
+}
+
+/// The next piece of a body, unless it keeps us waiting.
+pub(super) async fn chunk(response: &mut Response) -> Result<Option<Bytes>, Unread> {
+    let chunk = tokio::time::timeout(SILENCE_MAX, response.chunk()).await.map_err(|_| Unread::Silent)?;
+    chunk.map_err(Unread::Broken)
 }
 
 /// A body that may be no longer than this, whatever the registry announces.
 pub(super) async fn bounded(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Unread> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+    while let Some(chunk) = chunk(&mut response).await? {
         if body.len() + chunk.len() > bytes_max {
             return Err(Unread::TooLong);
         }

@@ -5,20 +5,18 @@ use super::challenge::Challenge;
 use super::credential::Credential;
 use super::credentials::Credentials;
 use super::token::TokenRequest;
-use super::trouble::{Asker, Trouble, words};
+use super::trouble::{Asker, SILENCE_MAX, Trouble, words};
 use entourage_bundle::Reference;
 use reqwest::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How long a registry may say nothing, connecting included: before an answer, and in the middle of it.
-const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// How long it may take nothing of what it is sent, and say nothing when it has all of it: it may have to look at it.
+/// How long a registry may take nothing of what it is sent, and say nothing when it has all of it: it may have to look at it.
 const STALL_MAX: Duration = Duration::from_secs(60);
 const REDIRECTS_MAX: usize = 5;
 /// How long a body may be, from the second try on; the first time it is as long as a blob. A proxy before a registry may
@@ -49,8 +47,6 @@ pub(super) struct Wire {
     root: Url,
     plain: PlainHttp,
     client: Client,
-    /// For what takes as long as it takes: it waits for answers without end, and others look at the clock.
-    carrier: Client,
     proof: Proof,
     /// The `Authorization` that was good enough last time.
     granted: Mutex<BTreeMap<Action, HeaderValue>>,
@@ -64,13 +60,10 @@ impl Wire {
         let root = plain.root(host).ok_or_else(|| Trouble::odd(host, "has a name that leads nowhere"))?;
         // Refused when somebody was first; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let unreachable = |error: reqwest::Error| Trouble::unreachable(host, &error);
-        let client = client(&root, plain).read_timeout(SILENCE_MAX).build().map_err(unreachable)?;
-        let carrier = self::client(&root, plain).build().map_err(unreachable)?;
+        let client = client(&root, plain).map_err(|error| Trouble::unreachable(host, &error))?;
         let granted = Mutex::default();
         let shortened = AtomicUsize::new(0);
-        let (host, repository) = (host.to_owned(), None);
-        Ok(Self { host, repository, root, plain, client, carrier, proof, granted, shortened })
+        Ok(Self { host: host.to_owned(), repository: None, root, plain, client, proof, granted, shortened })
     }
 
     pub(super) fn to_repository(reference: &Reference, plain: PlainHttp, proof: Proof) -> Result<Self, Trouble> {
@@ -144,17 +137,16 @@ impl Wire {
         make: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Response, Trouble> {
         let unreachable = |error: reqwest::Error| Trouble::unreachable(&self.host, &error);
-        let client = match pace {
-            Pace::Brief => &self.client,
-            Pace::Steady(_) => &self.carrier,
-        };
-        let mut request = make(client).build().map_err(unreachable)?;
+        let mut request = make(&self.client).build().map_err(unreachable)?;
         if let Some(authorization) = authorization.filter(|_| request.url().origin() == self.root.origin()) {
             request.headers_mut().insert(AUTHORIZATION, authorization);
         }
-        let sent = client.execute(request);
+        let sent = self.client.execute(request);
         match pace {
-            Pace::Brief => sent.await.map_err(unreachable),
+            Pace::Brief => match tokio::time::timeout(SILENCE_MAX, sent).await {
+                Ok(answer) => answer.map_err(unreachable),
+                Err(_) => Err(Trouble::silent(&self.host)),
+            },
             Pace::Steady(pulse) => tokio::select! {
                 answer = sent => answer.map_err(unreachable),
                 () = stalls(pulse) => Err(Trouble::stalled(&self.host, STALL_MAX)),
@@ -278,7 +270,8 @@ fn is_of_registry(realm: &Url, root: &Url) -> bool {
         .is_some_and(|domain| service == domain || service.strip_suffix(domain).is_some_and(|name| name.ends_with('.')))
 }
 
-fn client(root: &Url, plain: PlainHttp) -> ClientBuilder {
+/// Who waits for answers looks at the clock: reqwest's own time-outs would count how long a body takes to be sent.
+fn client(root: &Url, plain: PlainHttp) -> Result<Client, reqwest::Error> {
     let builder = Client::builder()
         .user_agent(USER_AGENT)
         .connect_timeout(SILENCE_MAX)
@@ -288,7 +281,7 @@ fn client(root: &Url, plain: PlainHttp) -> ClientBuilder {
         .no_gzip();
     let is_http = root.scheme() == "http";
     // Reading the system's certificates takes longer than a whole call on this machine.
-    if is_http && plain == PlainHttp::ThisMachine { builder.no_proxy() } else { builder }
+    if is_http && plain == PlainHttp::ThisMachine { builder.no_proxy().build() } else { builder.build() }
 }
 
 /// Blobs often lie elsewhere. reqwest leaves the proof behind when the host changes.
