@@ -268,6 +268,13 @@ pub fn export(team: &Team, names: &[Name], to: Format) -> Result<Written, Vec<Re
     if reports.is_empty() { Ok(written) } else { Err(reports) }
 }
 
+/// Whether an agent that is told nothing could not be used in this format, and this one is told nothing.
+pub fn needs_prompt(agent: &Agent, to: Format) -> bool {
+    // stax reads what is written for it again, and refuses empty instructions.
+    let is_mute = |solo: &Solo| lacks_prompt(to, solo) || (to == Format::Stax && solo.body.trim().is_empty());
+    solo_of(agent).is_ok_and(|solo| is_mute(&solo))
+}
+
 /// The declarations of `names`, under names that the target allows.
 pub(crate) fn fitted(team: &Team, names: &[Name], to: Format) -> Result<Vec<(Name, Solo)>, Vec<Report>> {
     let mut reports = Vec::new();

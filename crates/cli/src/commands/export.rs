@@ -3,11 +3,12 @@
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
+use crate::remote_agent;
 use crate::table::cell;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_declare::{Format, Loaded, Loss};
-use entourage_model::{Name, Report, Severity, Team, nearest};
+use entourage_model::{Agent, Name, Report, Severity, Team, nearest};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -51,8 +52,10 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
         broken.iter().for_each(|report| invocation.screen.report(report));
     }
     let names = chosen(&team, &arguments.agents, &broken)?;
-    let written = entourage_declare::export(&team, &names, arguments.to)
+    let (names, left_out) = split(invocation, &team, names, arguments)?;
+    let mut written = entourage_declare::export(&team, &names, arguments.to)
         .map_err(|reports| Failure { reports, exit: Exit::Usage })?;
+    written.losses.extend(left_out);
     let files = texts(written.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let on_clash = if arguments.force { OnClash::Overwrite } else { OnClash::Refuse };
     Output::open(arguments.out.as_deref(), &invocation.project)?.write(&files, on_clash)?;
@@ -108,6 +111,35 @@ fn absent(team: &Team, name: &str, broken: &[Report]) -> Vec<Report> {
 fn is_named(file: &str, agent: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_prefix(agent).is_some_and(|ending| ending.starts_with('.'))
+}
+
+/// Those that can be exported, and what is lost of the others: an agent that runs elsewhere has no text here, and some
+/// formats take none without. One that was asked for by name is refused.
+fn split(
+    invocation: &Invocation,
+    team: &Team,
+    names: Vec<Name>,
+    arguments: &Arguments,
+) -> Result<(Vec<Name>, Vec<Loss>), Failure> {
+    let to = arguments.to;
+    let is_elsewhere = |agent: &Agent| agent.remote.is_some() && entourage_declare::needs_prompt(agent, to);
+    let agent = |name: &Name| team.agent(name).filter(|agent| is_elsewhere(agent));
+    let reports = names.iter().filter_map(agent).map(|agent| {
+        let what = format!("agent `{}` runs on another server, and `{to}` takes no agent without a prompt", agent.name);
+        let place = remote_agent::place(&invocation.project, &invocation.settings_files, agent);
+        let hint = "declare it there by the means of that harness, or export it to another format";
+        let report =
+            if arguments.agents.is_empty() { Report::warning("B089", what) } else { Report::error("B089", what) };
+        report.at(place).hint(hint)
+    });
+    let reports: Vec<_> = reports.collect();
+    if !arguments.agents.is_empty() && !reports.is_empty() {
+        return Err(Failure { reports, exit: Exit::Usage });
+    }
+    reports.iter().for_each(|report| invocation.screen.report(report));
+    let (elsewhere, here): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| agent(name).is_some());
+    let losses = elsewhere.into_iter().map(|agent| Loss { agent: agent.to_string(), field: "url".to_owned() });
+    Ok((here, losses.collect()))
 }
 
 pub(super) fn losses_json(losses: &[Loss]) -> Vec<Value> {
