@@ -72,22 +72,23 @@ impl Hub {
 
     /// A thread's row has changed.
     pub(crate) fn announce(&self, root: ThreadId, thread: ThreadId, status: ThreadStatus) {
-        let waiting = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
-        if let Some(sender) = waiting {
-            // Nobody waits any more: as good as told.
-            _ = sender.send(thread);
-        }
+        self.rouse(root, thread);
         self.tell(root, Notice::Status { thread, status });
     }
 
     /// Another process has changed a thread.
     pub(crate) fn stir(&self, root: ThreadId, thread: ThreadId) {
+        self.rouse(root, thread);
+        self.tell(root, Notice::Lagged);
+    }
+
+    /// Lets those look who wait for a thread or for one of its runs, which may have ended while the thread goes on.
+    pub(crate) fn rouse(&self, root: ThreadId, thread: ThreadId) {
         let waiting = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
         if let Some(sender) = waiting {
             // Nobody waits any more: as good as told.
             _ = sender.send(thread);
         }
-        self.tell(root, Notice::Lagged);
     }
 
     /// Other processes may have changed anything.
