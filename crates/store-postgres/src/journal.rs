@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use uuid::Uuid;
 
 /// How long a transaction that does not end may hide what is durable; then it is left to the next look.
 const HIDDEN_MAX: Duration = Duration::from_secs(5);
@@ -61,6 +62,15 @@ pub(crate) async fn of_tree(
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(PAUSE_MAX);
     }
+}
+
+/// The last position of each tree that has one.
+pub(crate) async fn heads(database: &Database, roots: &[ThreadId]) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+    let sql = "SELECT r.root, l.position FROM unnest($1) AS r(root) CROSS JOIN LATERAL
+                 (SELECT position FROM @.events WHERE root = r.root ORDER BY position DESC LIMIT 1) l";
+    let roots: Vec<Uuid> = roots.iter().map(|root| root.uuid()).collect();
+    let rows = database.rows(sql, &[(&roots, Type::UUID_ARRAY)]).await?;
+    rows.iter().map(|row| Ok((thread_id(row, 0)?, unsigned(row, 1)?))).collect()
 }
 
 async fn events(

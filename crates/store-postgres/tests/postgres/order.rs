@@ -96,6 +96,21 @@ async fn what_another_trees_commit_hides_is_waited_for() {
     assert_eq!(page.len(), 1, "a full page waits for nothing");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_head_of_a_tree_is_its_last_event() {
+    let world = World::new();
+    let store = world.open().await;
+    let (claim, other) = (world.held(&store, 1).await, world.held(&store, 2).await);
+    let nobody = Ids::new(Timestamp(0), 9).thread();
+    let last = store.commit(claim.lease, step(&claim, 1)).await.expect("the lease is good").position;
+    let mut heads = store.heads(&[claim.root, nobody, other.root]).await.expect("they can be read");
+    heads.sort_by_key(|(root, _)| *root != claim.root);
+    let first = store.journal(other.root, 0, 9).await.expect("it can be read").pop().expect("it was made");
+    assert_eq!(heads, [(claim.root, last), (other.root, first.position)]);
+    store.delete(claim.root).await.expect("it can be deleted");
+    assert_eq!(store.heads(&[claim.root]).await.expect("they can be read"), []);
+}
+
 /// A commit that is not at its end.
 async fn begun(world: &World, claim: &Claim) -> Client {
     let slow = world.client().await;
