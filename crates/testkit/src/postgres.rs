@@ -4,8 +4,10 @@
 //! for itself; where that cannot be done it fails, and says what is missing.
 
 mod programs;
+mod schema;
 mod server;
 
+pub use schema::Schema;
 pub use server::{Server, Stop};
 
 use programs::psql;
