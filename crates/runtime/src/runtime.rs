@@ -146,7 +146,6 @@ impl Runtime {
     pub async fn start(parts: Parts) -> Result<Self, RuntimeError> {
         let node = Node::join(&*parts.store).await?;
         parts.store.sweep().await?;
-        let is_shared = parts.store.is_shared();
         let specs = parts.tools.specs().map(|spec| (spec.name.clone(), Arc::clone(spec))).collect();
         let inner = Arc::new(Inner {
             teams: Teams::new(Arc::clone(&parts.store)),
@@ -165,7 +164,7 @@ impl Runtime {
             slots: parts.slots.max(1),
             artifacts: Artifacts::default(),
             cache: StateCache::default(),
-            hub: Hub::new(is_shared),
+            hub: Hub::default(),
             mirror: Mirror::new(parts.data, parts.task_files),
             roster: Roster::default(),
             tasks: TaskTracker::new(),
@@ -175,10 +174,14 @@ impl Runtime {
             overflow: AtomicBool::new(false),
             trouble: watch::Sender::new(String::new()),
         });
+        if inner.store.is_shared() {
+            inner.hub.expect_readers();
+        }
         // These go on until the last actor has ended.
         tokio::spawn(node::beat(Arc::clone(&inner)));
         tokio::spawn(poller::heed(Arc::clone(&inner)));
         tokio::spawn(poller::listen(Arc::clone(&inner)));
+        tokio::spawn(poller::watch(Arc::clone(&inner)));
         inner.tasks.spawn(mend(Arc::clone(&inner)));
         Ok(Self { inner })
     }

@@ -237,8 +237,8 @@ impl Runtime {
     /// Ends a thread and everything below it. Repeating it changes nothing.
     pub async fn terminate(&self, thread: ThreadId) -> Result<(), RuntimeError> {
         match self.queue(thread, Item::Terminate, None).await {
-            Ok(_) => self.until_terminated(thread).await,
-            Err(RuntimeError::Terminated) => Ok(()),
+            // Whoever comes second may find it ended and not yet parked.
+            Ok(_) | Err(RuntimeError::Terminated) => self.until_terminated(thread).await,
             Err(error) => Err(error),
         }
     }

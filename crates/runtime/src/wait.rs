@@ -48,7 +48,7 @@ impl Runtime {
             let is_reached = self.until(root, left, Goal::Settled(thread)).await?;
             let row = self.row(thread).await?;
             // Between the two looks somebody may have written to it.
-            if !is_reached || is_settled(row.status) {
+            if !is_reached || row.status.is_settled() {
                 return Ok(row);
             }
         }
@@ -95,18 +95,13 @@ impl Runtime {
     async fn is_reached(&self, goal: &Goal<'_>) -> Result<bool, RuntimeError> {
         match goal {
             Goal::Settled(thread) => {
-                Ok(is_settled(self.row(*thread).await?.status) && !self.awaits_endings(*thread).await?)
+                Ok(self.row(*thread).await?.status.is_settled() && !self.awaits_endings(*thread).await?)
             }
             Goal::Terminated(thread) => Ok(self.row(*thread).await?.status == ThreadStatus::Terminated),
             Goal::Ended(run, _) => Ok(self.run_row(run).await?.status.is_terminal()),
             Goal::Quiet(root) => {
-                for status in ThreadStatus::ALL.into_iter().filter(|status| !is_settled(*status)) {
-                    let filter = ThreadFilter { root: Some(*root), status: Some(status), ..ThreadFilter::default() };
-                    if !self.inner.store.threads(&filter, Page { after: None, limit: 1 }).await?.is_empty() {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
+                let filter = ThreadFilter { root: Some(*root), unsettled: true, ..ThreadFilter::default() };
+                Ok(self.inner.store.threads(&filter, Page { after: None, limit: 1 }).await?.is_empty())
             }
         }
     }
@@ -139,14 +134,6 @@ impl Runtime {
                 () = &mut over => return Ok(false),
             }
         }
-    }
-}
-
-/// Neither at work nor waiting for a child.
-fn is_settled(status: ThreadStatus) -> bool {
-    match status {
-        ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting => false,
-        ThreadStatus::Idle | ThreadStatus::Done | ThreadStatus::Failed | ThreadStatus::Terminated => true,
     }
 }
 

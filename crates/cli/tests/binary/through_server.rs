@@ -146,7 +146,7 @@ fn what_a_killed_server_left_is_ignored() {
 
 #[test]
 fn a_server_of_somebody_else_is_not_taken_for_ours() {
-    let (project, other) = (project(), self::project());
+    let (project, other) = (project().in_folder(), self::project());
     let others = Serving::start(&other);
     let serving = Serving::start(&project);
     // As if the port had gone to somebody else while the store is in use.
@@ -166,7 +166,7 @@ fn elsewhere(project: &Project, address: &str) -> String {
 
 #[test]
 fn whoever_took_the_port_of_a_killed_server_is_not_told_the_token() {
-    let project = project();
+    let project = project().in_folder();
     let serving = Serving::start(&project);
     let thief = TcpListener::bind("127.0.0.1:0").unwrap();
     let document = elsewhere(&project, &thief.local_addr().unwrap().to_string());

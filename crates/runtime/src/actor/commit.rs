@@ -79,6 +79,7 @@ impl Actor {
         let inner = Arc::clone(&self.inner);
         let room = inner.room();
         let touched = inner.mirror.touched(&self.state, &decision);
+        let ends_run = decision.writes.iter().any(|write| matches!(write, Write::EndRun { .. }));
         let commit = Commit {
             seq: self.seq,
             usage,
@@ -109,6 +110,9 @@ impl Actor {
             inner.show(touched).await;
         }
         inner.take_up(committed.claims, &committed.notified);
+        if ends_run {
+            inner.hub.rouse(self.root, self.lease.thread);
+        }
         let first = self.seq + 1;
         self.seq = self.state.seq;
         if std::mem::take(&mut self.tried) {
