@@ -14,6 +14,14 @@ use std::{
     time::Instant,
 };
 
+/// Lets tests that run in memory otherwise run on another store; `testkit` knows it by the same name.
+const STORE: &str = "ENTOURAGE_TEST_STORE";
+
+/// The tests that run on any store: those of the runtime and of the server, and of the binary what works with threads.
+/// Without a space, at which commands are split.
+const ON_POSTGRES: &str = "binary(=runtime)+binary(=serve)+\
+    (binary(=binary)&test(/^(agentscope|dex|hooks|interrupts|run|serve|tasks|threads|through_server|two_servers)::/))";
+
 /// How the names of steps begin that run tests.
 const TESTS: &str = "tests";
 
@@ -100,6 +108,14 @@ fn steps(situation: Situation) -> Vec<Step> {
         (Runner::Nextest, Extent::Fast) => Step::new("tests", "cargo nextest run --workspace --profile fast"),
         (Runner::Cargo, _) => Step::new("tests", "cargo test --workspace --tests"),
     });
+    if extent == Extent::Everything {
+        // The same tests once more, on the store of many nodes.
+        let again = match runner {
+            Runner::Nextest => format!("cargo nextest run --workspace -E {ON_POSTGRES}"),
+            Runner::Cargo => "cargo test --workspace --test runtime --test serve".to_owned(),
+        };
+        steps.push(Step::new("tests on PostgreSQL", &again).with(STORE, "postgres"));
+    }
     if has_doc_tests && extent == Extent::Everything {
         steps.push(Step::new("documentation tests", "cargo test --workspace --doc"));
     }
@@ -132,10 +148,11 @@ mod tests {
             "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo build --workspace --bins --tests",
             "cargo nextest run --workspace",
+            &format!("cargo nextest run --workspace -E {ON_POSTGRES}"),
             "cargo test --workspace --doc",
         ];
         check(WHOLE, &expected);
-        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..4]);
+        check(Situation { has_doc_tests: false, ..WHOLE }, &expected[..5]);
     }
 
     #[test]

@@ -33,6 +33,14 @@ impl ThreadStatus {
             Self::Terminated => "terminated",
         }
     }
+
+    /// Neither at work nor waiting for anything but a message.
+    pub fn is_settled(self) -> bool {
+        match self {
+            Self::Ready | Self::Running | Self::Waiting => false,
+            Self::Idle | Self::Done | Self::Failed | Self::Terminated => true,
+        }
+    }
 }
 
 /// A child in its parent's registry, spelt as Standard Agents does.

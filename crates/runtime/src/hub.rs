@@ -3,16 +3,12 @@
 use entourage_model::{CallId, Event, ThreadId, ThreadStatus};
 use entourage_outside::tool::Stream;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::sync::broadcast;
-use tokio::time::Instant;
 
 /// A watcher that is further behind reads the store instead.
 const BACKLOG: usize = 1024;
-/// How long what another process did may go unnoticed when nobody hints at it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub enum Notice {
@@ -30,13 +26,13 @@ pub enum Notice {
     Lagged,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hub {
-    /// Other processes work on the same threads.
-    is_shared: bool,
     trees: Mutex<HashMap<ThreadId, broadcast::Sender<Notice>>>,
     /// How many watch whole trees; those who wait for a status need no events.
     watchers: Arc<AtomicUsize>,
+    /// Others read the store at any time and expect to find what has happened.
+    has_readers: AtomicBool,
     statuses: Mutex<HashMap<ThreadId, broadcast::Sender<ThreadId>>>,
 }
 
@@ -45,22 +41,21 @@ pub(crate) struct Hub {
 pub struct Watcher {
     notices: broadcast::Receiver<Notice>,
     watchers: Arc<AtomicUsize>,
-    /// When to look at the store whatever was heard; never, where this process hears everything.
-    look_at: Option<Instant>,
 }
 
 impl Hub {
-    pub(crate) fn new(is_shared: bool) -> Self {
-        Self { is_shared, trees: Mutex::default(), watchers: Arc::default(), statuses: Mutex::default() }
-    }
-
     pub(crate) fn watch(&self, root: ThreadId) -> Watcher {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.retain(|_, sender| sender.receiver_count() > 0);
         let sender = trees.entry(root).or_insert_with(|| broadcast::channel(BACKLOG).0);
         self.watchers.fetch_add(1, Ordering::AcqRel);
-        let look_at = self.is_shared.then(|| Instant::now() + LOOK_AGAIN);
-        Watcher { notices: sender.subscribe(), watchers: Arc::clone(&self.watchers), look_at }
+        Watcher { notices: sender.subscribe(), watchers: Arc::clone(&self.watchers) }
+    }
+
+    /// The roots of the trees that are watched.
+    pub(crate) fn watched(&self) -> Vec<ThreadId> {
+        let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.iter().filter(|(_, sender)| sender.receiver_count() > 0).map(|(root, _)| *root).collect()
     }
 
     /// The threads of a tree whose rows change, from now on.
@@ -72,22 +67,23 @@ impl Hub {
 
     /// A thread's row has changed.
     pub(crate) fn announce(&self, root: ThreadId, thread: ThreadId, status: ThreadStatus) {
-        let waiting = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
-        if let Some(sender) = waiting {
-            // Nobody waits any more: as good as told.
-            _ = sender.send(thread);
-        }
+        self.rouse(root, thread);
         self.tell(root, Notice::Status { thread, status });
     }
 
     /// Another process has changed a thread.
     pub(crate) fn stir(&self, root: ThreadId, thread: ThreadId) {
+        self.rouse(root, thread);
+        self.tell(root, Notice::Lagged);
+    }
+
+    /// Lets those look who wait for a thread or for one of its runs, which may have ended while the thread goes on.
+    pub(crate) fn rouse(&self, root: ThreadId, thread: ThreadId) {
         let waiting = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
         if let Some(sender) = waiting {
             // Nobody waits any more: as good as told.
             _ = sender.send(thread);
         }
-        self.tell(root, Notice::Lagged);
     }
 
     /// Other processes may have changed anything.
@@ -102,6 +98,15 @@ impl Hub {
     /// Whether anybody watches anything: a cheap way out for the hot path.
     pub(crate) fn is_watched(&self) -> bool {
         self.watchers.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn expect_readers(&self) {
+        self.has_readers.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody would notice that what has happened is not durable yet.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.has_readers.load(Ordering::Acquire)
     }
 
     pub(crate) fn tell(&self, root: ThreadId, notice: Notice) {
@@ -119,25 +124,8 @@ impl Hub {
 impl Watcher {
     /// The next notice. Never ends by itself: a tree can always be written to again.
     pub async fn next(&mut self) -> Notice {
-        let look_at = self.look_at;
-        let look = async move {
-            match look_at {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        let heard = tokio::select! {
-            biased;
-            heard = self.notices.recv() => heard,
-            () = look => Ok(Notice::Lagged),
-        };
-        match heard {
-            Ok(notice) => {
-                if matches!(notice, Notice::Lagged) && self.look_at.is_some() {
-                    self.look_at = Some(Instant::now() + LOOK_AGAIN);
-                }
-                notice
-            }
+        match self.notices.recv().await {
+            Ok(notice) => notice,
             Err(broadcast::error::RecvError::Lagged(_)) => Notice::Lagged,
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }

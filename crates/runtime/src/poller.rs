@@ -1,8 +1,10 @@
 //! Polling as the truth: taking up what is ready, and finding out what other processes did. Hints make it quick.
 
+use crate::hub::Notice;
 use crate::runtime::Inner;
 use entourage_model::ThreadId;
 use entourage_store::{Hint, StoreError};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,6 +13,11 @@ use tokio::sync::broadcast::error::RecvError;
 const POLL: Duration = Duration::from_secs(1);
 /// How long a line that another process queued may go unnoticed when every hint is lost.
 const LISTEN: Duration = Duration::from_millis(500);
+/// The same for a tree that is watched here.
+const WATCH: Duration = Duration::from_secs(1);
+/// For so many looks after one that found more, those who watch a tree are told to read again: what becomes durable late
+/// may lie before what was found.
+const LATE: u32 = 2;
 /// How many threads are taken up at once.
 const BATCH: usize = 256;
 
@@ -90,7 +97,68 @@ pub(crate) async fn listen(inner: Arc<Inner>) {
     }
 }
 
+/// Looks for what other processes did in the trees that are watched here, until the runtime has ended: one question for
+/// all of them, however many watch.
+pub(crate) async fn watch(inner: Arc<Inner>) {
+    let mut known: HashMap<ThreadId, Head> = HashMap::new();
+    while inner.store.is_shared() {
+        tokio::select! {
+            () = inner.ended.cancelled() => return,
+            () = tokio::time::sleep(jittered(WATCH)) => {}
+        }
+        let roots = inner.hub.watched();
+        if roots.is_empty() {
+            known.clear();
+            continue;
+        }
+        let positions: HashMap<ThreadId, u64> = match inner.store.heads(&roots).await {
+            Ok(heads) => heads.into_iter().collect(),
+            Err(error) => {
+                tracing::debug!(%error, "the trees that are watched cannot be looked at");
+                continue;
+            }
+        };
+        let look = |root| (root, Head::next(known.get(&root), positions.get(&root).copied()));
+        known = roots.into_iter().map(look).collect();
+        for (root, _) in known.iter().filter(|(_, head)| head.same <= LATE) {
+            inner.hub.tell(*root, Notice::Lagged);
+        }
+    }
+}
+
+/// How far a tree had grown at the last look; one that is gone has no position.
+#[derive(Debug, PartialEq)]
+struct Head {
+    position: Option<u64>,
+    /// For so many looks in a row.
+    same: u32,
+}
+
+impl Head {
+    fn next(before: Option<&Self>, position: Option<u64>) -> Self {
+        let same =
+            before.filter(|before| before.position == position).map_or(0, |before| before.same.saturating_add(1));
+        Self { position, same }
+    }
+}
+
 /// About that long: nodes that began together must not ask together for ever.
 fn jittered(wait: Duration) -> Duration {
     wait.mul_f64(0.75 + fastrand::f64() / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_that_rests_is_told_of_a_little_longer_and_then_no_more() {
+        let mut head = None;
+        let mut told = |position| {
+            let next = Head::next(head.as_ref(), position);
+            head.insert(next).same <= LATE
+        };
+        let looks = [None, Some(7), Some(7), Some(7), Some(7), Some(7), Some(8), Some(8), None];
+        assert_eq!(looks.map(&mut told), [true, true, true, true, false, false, true, true, true]);
+    }
 }

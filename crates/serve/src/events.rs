@@ -221,12 +221,10 @@ impl Reader {
 
     /// Whether anything below is at work. Whoever is to be terminated with the top is: it was told in the same moment.
     async fn has_living(&mut self, root: ThreadId) -> Result<bool, RuntimeError> {
-        for status in [ThreadStatus::Ready, ThreadStatus::Running, ThreadStatus::Waiting] {
-            let filter = ThreadFilter { root: Some(root), status: Some(status), ..ThreadFilter::default() };
-            for row in self.runtime.threads(&filter, Page { after: None, limit: usize::MAX }).await? {
-                if self.is_below(row.id).await? {
-                    return Ok(true);
-                }
+        let filter = ThreadFilter { root: Some(root), unsettled: true, ..ThreadFilter::default() };
+        for row in self.runtime.threads(&filter, Page { after: None, limit: usize::MAX }).await? {
+            if self.is_below(row.id).await? {
+                return Ok(true);
             }
         }
         Ok(false)

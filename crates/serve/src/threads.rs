@@ -168,6 +168,8 @@ pub(crate) async fn list(Admitted(service): Admitted, Query(wanted): Query<Wante
     let filter = ThreadFilter {
         agent: wanted.agent.map(|agent| Name::from(agent.as_str())),
         status: status.map_err(|text| Fault::bad_request(format!("`{text}` is no status of a thread")))?,
+        // Nobody asks for that from outside: a status has a name there.
+        unsettled: false,
         parent: parent.map_err(|_| Fault::bad_request("`parent` is no id of a thread"))?,
         root: root.map_err(|_| Fault::bad_request("`root` is no id of a thread"))?,
         roots: flag("roots", wanted.roots.as_deref())?,

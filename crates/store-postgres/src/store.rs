@@ -206,6 +206,10 @@ impl Store for PostgresStore {
         node::waiting(&self.database, node).await
     }
 
+    async fn heads(&self, roots: &[ThreadId]) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+        journal::heads(&self.database, roots).await
+    }
+
     async fn held(&self, node: NodeId) -> Result<Vec<Lease>, StoreError> {
         node::held(&self.database, node).await
     }

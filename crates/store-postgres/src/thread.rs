@@ -13,6 +13,9 @@ use tokio_postgres::types::{ToSql, Type};
 const COLUMNS: &str = "id, parent, root, depth, agent, bundle, status, user_id, created_at, terminated_at,
     input_tokens, output_tokens, steps, seq, attempts, epoch, wake_at, tags";
 
+/// Ready, running or waiting.
+const UNSETTLED: &str = "status IN (1, 2, 3)";
+
 pub(crate) async fn one(database: &Database, id: ThreadId) -> Result<Option<ThreadRow>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM @.threads WHERE id = $1");
     let rows = database.rows(&sql, &[(&id.uuid(), Type::UUID)]).await?;
@@ -36,6 +39,7 @@ pub(crate) async fn list(
     conditions.when("user_id = ?", filter.user_id.as_deref().map(|user| escape(user).into_owned()), Type::TEXT);
     conditions.when("? = ANY (tags)", filter.tag.as_deref().map(|tag| escape(tag).into_owned()), Type::TEXT);
     conditions.only("parent IS NULL", filter.roots);
+    conditions.only(UNSETTLED, filter.unsettled);
     let (clause, rows) = (conditions.clause(), conditions.value(limit(page.limit), Type::INT8));
     let sql = format!("SELECT {COLUMNS} FROM @.threads {clause} ORDER BY id DESC LIMIT {rows}");
     database.rows(&sql, &conditions.params()).await?.iter().map(row).collect()

@@ -187,6 +187,7 @@ macro_rules! contract {
             run: cancelling_is_noted_until_the_end
             listing: threads_come_newest_first_in_pages
             listing: thread_filters_combine
+            listing: threads_that_work_or_wait_are_found_by_one_look
             listing: runs_come_newest_first_in_pages
             listing: run_filters_combine
             listing: a_journal_is_read_in_pages

@@ -212,6 +212,9 @@ impl<'e> From<&'e Ending> for RunEnd<'e> {
 pub struct ThreadFilter {
     pub agent: Option<Name>,
     pub status: Option<ThreadStatus>,
+    /// Only threads that are at work or wait for something, by one look: who asks for one status after the other misses
+    /// a thread that changes meanwhile.
+    pub unsettled: bool,
     pub parent: Option<ThreadId>,
     pub root: Option<ThreadId>,
     /// Only threads without a parent.

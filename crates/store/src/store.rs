@@ -150,8 +150,8 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// The store's own clock.
     fn now(&self) -> Timestamp;
 
-    /// Whether other processes may change it at the same time. What they do is then found by polling; `hints` and
-    /// `waiting` make that quick.
+    /// Whether other processes may change it at the same time. What they do is then found by polling; `hints`,
+    /// `waiting` and `heads` make that quick.
     fn is_shared(&self) -> bool {
         false
     }
@@ -171,6 +171,13 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Empty where one process sees all.
     async fn waiting(&self, node: NodeId) -> Result<Vec<(ThreadId, u64)>, StoreError> {
         let _ = node;
+        Ok(Vec::new())
+    }
+
+    /// The position of the last event of each of these trees; one without events is left out. Empty where one process
+    /// sees all.
+    async fn heads(&self, roots: &[ThreadId]) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+        let _ = roots;
         Ok(Vec::new())
     }
 

@@ -1,7 +1,7 @@
 //! The store that a test runs on, if it does not care which: in memory, or the one that a variable names.
 
 use crate::breaking_store::BreakingStore;
-use crate::postgres::Database;
+use crate::postgres::Schema;
 use entourage_store::{MemoryStore, Store};
 use entourage_store_postgres::{Options, PostgresStore};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// `postgres` lets tests run on PostgreSQL that run in memory otherwise.
 pub const VARIABLE: &str = "ENTOURAGE_TEST_STORE";
 
-/// An empty store of its own. It is removed when the last one lets go of it.
+/// An empty store of its own.
 pub async fn any_store() -> Arc<dyn Store> {
     if !is_postgres() {
         return Arc::new(MemoryStore::new());
     }
-    let database = Database::new();
-    let store = PostgresStore::open(database.url(), Options::default()).await.expect("a fresh database is a store");
-    Arc::new(BreakingStore::new(Arc::new(store)).keeping(database))
+    let schema = Schema::new();
+    let store = PostgresStore::open(schema.url(), Options::default()).await.expect("a fresh schema is a store");
+    Arc::new(BreakingStore::new(Arc::new(store)).keeping(schema))
 }
 
 /// Whether tests are to run on PostgreSQL. A word that nobody knows is no reason to pass in memory.

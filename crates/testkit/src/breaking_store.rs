@@ -262,6 +262,10 @@ impl Store for BreakingStore {
         self.behind.waiting(node).await
     }
 
+    async fn heads(&self, roots: &[ThreadId]) -> Result<Vec<(ThreadId, u64)>, StoreError> {
+        self.behind.heads(roots).await
+    }
+
     async fn held(&self, node: NodeId) -> Result<Vec<Lease>, StoreError> {
         self.behind.held(node).await
     }

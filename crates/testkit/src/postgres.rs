@@ -5,9 +5,11 @@
 
 mod pooler;
 mod programs;
+mod schema;
 mod server;
 
 pub use pooler::Pooler;
+pub use schema::Schema;
 pub use server::{Server, Stop};
 
 use programs::psql;

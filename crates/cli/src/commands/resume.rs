@@ -9,7 +9,7 @@ use crate::models;
 use crate::storage::Storage;
 use crate::verdict::Verdict;
 use clap::Args;
-use entourage_model::{ThreadId, ThreadStatus};
+use entourage_model::ThreadId;
 use entourage_store::{Store, StoreError, ThreadFilter, all_threads};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -84,10 +84,6 @@ fn print(invocation: &Invocation, verdicts: &[Verdict]) {
 
 /// The roots of trees in which something is left to do, oldest first.
 async fn unfinished(store: &dyn Store) -> Result<BTreeSet<ThreadId>, StoreError> {
-    let mut roots = BTreeSet::new();
-    for status in [ThreadStatus::Ready, ThreadStatus::Running, ThreadStatus::Waiting] {
-        let filter = ThreadFilter { status: Some(status), ..ThreadFilter::default() };
-        roots.extend(all_threads(store, &filter).await?.into_iter().map(|row| row.root));
-    }
-    Ok(roots)
+    let filter = ThreadFilter { unsettled: true, ..ThreadFilter::default() };
+    Ok(all_threads(store, &filter).await?.into_iter().map(|row| row.root).collect())
 }

@@ -95,7 +95,7 @@ pub(super) fn message(document: &Value) -> Result<Numbered, Failure> {
 
 /// The listing's path, ready for one more `name=value`.
 pub(super) fn threads_path(filter: &ThreadFilter) -> String {
-    let ThreadFilter { agent, status, parent, root, roots, tag, user_id: _ } = filter;
+    let ThreadFilter { agent, status, unsettled: _, parent, root, roots, tag, user_id: _ } = filter;
     let given = [
         ("agent", agent.as_ref().map(ToString::to_string)),
         ("status", status.map(|status| status.word().to_owned())),

@@ -1,6 +1,8 @@
 //! A throw-away project and the binary in it. This is all that the tests know of the outside.
 
 use entourage_testkit::FakeModel;
+use entourage_testkit::any_store::is_postgres;
+use entourage_testkit::postgres::Schema;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -12,6 +14,8 @@ pub(crate) const ECHO: &str = r#"{ "rules": [ { "reply": { "text": "I heard: {{l
 pub(crate) struct Project {
     folder: TempDir,
     variables: Vec<(String, String)>,
+    /// Where its threads are, unless a test says otherwise; without one they are in its folder.
+    schema: Option<Schema>,
 }
 
 /// How a command ended.
@@ -25,12 +29,18 @@ pub(crate) struct Said {
 impl Project {
     /// An empty folder, and a home of its own.
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::with_prefix("entourage-").unwrap(), variables: Vec::new() }
+        let folder = TempDir::with_prefix("entourage-").unwrap();
+        Self { folder, variables: Vec::new(), schema: is_postgres().then(Schema::new) }
     }
 
     /// With `script.json`, which answers whatever is said.
     pub(crate) fn with_echo() -> Self {
         Self::new().file("script.json", ECHO)
+    }
+
+    /// Keeps its threads in its folder, whichever store the tests run on: for what is about the folder itself.
+    pub(crate) fn in_folder(self) -> Self {
+        Self { schema: None, ..self }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a test writes what the binary then reads")]
@@ -80,6 +90,7 @@ impl Project {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_entourage"));
         command.args(arguments).current_dir(self.path()).env_clear().env("HOME", self.path().join("home"));
+        command.envs(self.schema.iter().map(|schema| ("ENTOURAGE_STORE", schema.url())));
         command.envs(self.variables.iter().map(|(name, value)| (name, value))).stdin(Stdio::null());
         command
     }

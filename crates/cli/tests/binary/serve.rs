@@ -65,7 +65,7 @@ impl Serving {
     }
 
     pub(crate) fn settle(&self, thread: &str) -> Value {
-        self.get(&format!("/threads/{thread}/wait?timeout_seconds=20"))
+        self.get(&format!("/threads/{thread}/wait?timeout_seconds=40"))
     }
 
     fn texts(&self, thread: &str) -> Vec<String> {
@@ -143,7 +143,7 @@ async fn a_model_that_never_answers_does_not_keep_a_server() {
 
 #[test]
 fn a_data_folder_has_one_server() {
-    let project = Project::with_echo();
+    let project = Project::with_echo().in_folder();
     let serving = Serving::start(&project);
     let address: Value = serde_json::from_str(&project.read(".entourage/server.json")).unwrap();
     assert_eq!(address["address"], json!(serving.address));

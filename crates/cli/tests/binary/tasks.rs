@@ -40,7 +40,8 @@ fn delivered(serving: &Serving, count: usize) -> Vec<Value> {
         if runs.len() == count {
             return runs;
         }
-        assert!(start.elapsed() < Duration::from_secs(15), "{document}");
+        // On a store of many nodes a killed one is missed after its life, which is 15 seconds.
+        assert!(start.elapsed() < Duration::from_secs(40), "{document}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -100,7 +100,7 @@ fn a_terminated_thread_takes_no_message() {
 
 #[test]
 fn where_nothing_was_run_there_is_nothing_and_nothing_is_made() {
-    let project = Project::new();
+    let project = Project::new().in_folder();
     assert_eq!(project.json(&["threads"]), json!({"threads": []}));
     assert_eq!(project.json(&["runs"]), json!({"runs": []}));
     assert_eq!(project.json(&["resume"]), json!({"threads": []}));

@@ -56,6 +56,12 @@ fn what_is_read_through_a_server_is_what_the_store_says() {
     ];
     let alone: Vec<_> = commands.iter().map(|command| timeless(&project.say(command))).collect();
     assert!(alone[6].1.contains("digger"), "{alone:?}");
+    let shown: serde_json::Value = serde_json::from_str(&alone[7].1).unwrap();
+    assert_eq!(
+        (&shown["tree"][0]["agent"], &shown["tree"][1]["name"]),
+        (&json!("digger"), &json!("second")),
+        "{shown}"
+    );
     let serving = Serving::start(&project);
     for (command, alone) in commands.iter().zip(alone) {
         let served = project.say(command);
@@ -140,7 +146,7 @@ fn what_a_killed_server_left_is_ignored() {
 
 #[test]
 fn a_server_of_somebody_else_is_not_taken_for_ours() {
-    let (project, other) = (project(), self::project());
+    let (project, other) = (project().in_folder(), self::project());
     let others = Serving::start(&other);
     let serving = Serving::start(&project);
     // As if the port had gone to somebody else while the store is in use.
@@ -160,7 +166,7 @@ fn elsewhere(project: &Project, address: &str) -> String {
 
 #[test]
 fn whoever_took_the_port_of_a_killed_server_is_not_told_the_token() {
-    let project = project();
+    let project = project().in_folder();
     let serving = Serving::start(&project);
     let thief = TcpListener::bind("127.0.0.1:0").unwrap();
     let document = elsewhere(&project, &thief.local_addr().unwrap().to_string());

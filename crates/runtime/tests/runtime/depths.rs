@@ -2,9 +2,11 @@
 
 use crate::stage::Stage;
 use entourage_model::{Agent, Dialect, Limits, Role, ThreadId, ToolEntry};
+use entourage_store::Store;
 use entourage_testkit::cast::{self, blocking, resumable};
-use entourage_testkit::{Reply, Request};
+use entourage_testkit::{Reply, Request, any_store};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A way to start the next thread.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +72,7 @@ async fn line_of(stage: &Stage, root: ThreadId) -> Vec<ThreadId> {
 }
 
 /// The thread at level `n` goes `ways[n]`, whether or not it is offered the tool.
-async fn check(format: &str, ways: [Way; 4], depth: u32) {
+async fn check(store: &Arc<dyn Store>, format: &str, ways: [Way; 4], depth: u32) {
     let brain = move |request: &Request| {
         let users = request.texts("user");
         let level: usize = users[0].strip_prefix("level ").unwrap().parse().unwrap();
@@ -80,7 +82,7 @@ async fn check(format: &str, ways: [Way; 4], depth: u32) {
         }
     };
     let limits = Limits { depth, ..Limits::default() };
-    let stage = Stage::with_limits(team(format), brain, limits).await;
+    let stage = Stage::on(Arc::clone(store), team(format), brain, limits).await;
     let (root, _) = stage.create("root", "level 0").await;
     stage.settle(root).await;
     let line = line_of(&stage, root).await;
@@ -92,25 +94,28 @@ async fn check(format: &str, ways: [Way; 4], depth: u32) {
         stage.model.requests().into_iter().find(|request| request.texts("user")[0] == format!("level {depth}"));
     let offered = deepest.unwrap().tools().iter().map(|tool| (*tool).to_owned()).collect::<Vec<_>>();
     assert!(!offered.iter().any(|tool| tool == "agent_spawn" || tool == "subagent"), "{depth}: {offered:?}");
+    stage.runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_limit_of_depth_holds_in_every_dialect() {
+    let store = any_store().await;
     for depth in 0..=3 {
         for way in WAYS {
-            check("agentscope", [way; 4], depth).await;
+            check(&store, "agentscope", [way; 4], depth).await;
         }
     }
 }
 
 #[tokio::test]
 async fn a_limit_of_depth_holds_where_dialects_and_formats_meet() {
+    let store = any_store().await;
     for depth in 0..=3 {
         for format in ["agentscope", "claude-code", "stax"] {
             for turn in 0..4 {
                 let mut ways = WAYS;
                 ways.rotate_left(turn);
-                check(format, ways, depth).await;
+                check(&store, format, ways, depth).await;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Cancel, stop and terminate, in every state.
 
-use crate::stage::{Stage, is, solo};
+use crate::stage::{LONG, Stage, is, solo};
 use entourage_model::{Role, RunStatus, ThreadStatus};
 use entourage_outside::model::Script;
 use entourage_runtime::{Outgoing, RuntimeError};
@@ -10,6 +10,8 @@ use entourage_testkit::cast::{background, blocking};
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 fn delegate() -> Reply {
     Reply::call("worker", json!({"message": "job"}))
@@ -100,13 +102,13 @@ async fn stopping_cancels_blocking_children_and_spares_background_ones() {
     stage.model.until_requests(3).await;
     stage.runtime.stop(thread).await.unwrap();
     stage.model.until_aborted(1).await;
-    let row = stage.runtime.wait(thread, crate::stage::LONG).await.unwrap();
+    let row = stage.runtime.wait(thread, LONG).await.unwrap();
     assert_eq!(row.status, ThreadStatus::Idle);
     let mut kids: Vec<_> = stage.kids(thread).await.into_iter().map(|kid| (kid.agent.to_string(), kid.id)).collect();
     kids.sort();
     let status = async |id| stage.store.thread(id).await.unwrap().unwrap().status;
     assert_eq!(status(kids[0].1).await, ThreadStatus::Running, "the runner goes on");
-    stage.runtime.wait(kids[1].1, crate::stage::LONG).await.unwrap();
+    stage.runtime.wait(kids[1].1, LONG).await.unwrap();
     assert_eq!(status(kids[1].1).await, ThreadStatus::Failed, "the worker was cancelled");
 }
 
@@ -138,6 +140,27 @@ async fn an_answer_that_lands_together_with_a_cancel_answers_nothing() {
     assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
     assert_eq!(stage.store.run(&run).await.unwrap().unwrap().status, RunStatus::Cancelled);
     assert_eq!(stage.texts(thread, Role::Assistant).await, ["", "to the second question"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_a_run_is_told_of_its_end_though_its_thread_goes_on() {
+    let script = json!({ "rules": [
+        { "contains": "next", "reply": { "text": "never said", "delay_ms": 60_000 } },
+        { "reply": { "text": "to the first question" } },
+    ] });
+    let store = Arc::new(BreakingStore::new(Arc::new(MemoryStore::new())));
+    let script = Script::parse(&script.to_string()).unwrap();
+    let stage = Stage::scripted(store.clone(), vec![solo("boss", vec![])], script).await;
+    store.break_commit(0, Fault::Late);
+    let (thread, run) = stage.create("boss", "go").await;
+    store.until_late().await;
+    // It arrives while the thread is about to park.
+    stage.runtime.send(thread, Outgoing::user("next"), None).await.unwrap();
+    let begin = Instant::now();
+    let (ended, ()) = tokio::join!(stage.runtime.wait_for_run(&run, LONG), async { store.let_late_go_on() });
+    assert_eq!(ended.unwrap().status, RunStatus::Done);
+    assert!(begin.elapsed() < Duration::from_millis(500), "it was only found by looking again");
+    assert_eq!(stage.store.thread(thread).await.unwrap().unwrap().status, ThreadStatus::Running);
 }
 
 #[tokio::test]

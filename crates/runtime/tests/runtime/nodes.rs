@@ -208,6 +208,25 @@ async fn messages_waiting_and_watching_work_from_any_node() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_watches_is_told_of_what_another_node_does_even_where_nobody_hints() {
+    let brain = by_turn(vec![("boss", vec![Reply::text("first"), Reply::text("second"), Reply::text("third")])]);
+    let mut cluster = Cluster::new(vec![solo("boss", vec![])], brain).await;
+    cluster.wishes = "?listen=off";
+    let (here, there) = (cluster.node().await, cluster.node().await);
+    let created = cluster.create(&there, "one").await;
+    let mut watcher = here.runtime.watch(created.thread);
+    for words in ["first", "second", "third"] {
+        let told = async {
+            while texts(&here, &created, Role::Assistant).await.last().is_none_or(|last| last != words) {
+                watcher.next().await;
+            }
+        };
+        tokio::time::timeout(LONG, told).await.expect("it is told");
+        there.runtime.send(created.thread, Outgoing::user("more"), None).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_parent_waits_for_a_child_that_works_on_another_node() {
     let brain = by_turn(vec![
         ("boss", vec![Reply::call("helper", json!({ "message": "help" })), Reply::text("over")]),

@@ -1,11 +1,11 @@
 //! Scripted tools that go wrong: what the model is told, and that nothing of what they did has happened.
 
 use crate::smithy::{PROBE, defined, once, probe, result, stage, stage_on, user_of};
-use crate::stage::{LONG, Stage, by_turn};
+use crate::stage::{LONG, Stage};
 use entourage_model::{Limits, Outcome, RunStatus, ThreadId, ThreadStatus, Timestamp, ToolStatus};
 use entourage_store::{Clock, MemoryStore};
+use entourage_testkit::any_store;
 use entourage_testkit::breaking_store::{BreakingStore, Fault};
-use entourage_testkit::{Reply, any_store};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -216,10 +216,16 @@ fn a_process_that_dies_while_a_tool_runs_leaves_nothing_of_it_and_the_model_is_t
 
 #[tokio::test]
 async fn the_end_of_a_call_that_is_never_repeated_does_not_wait_for_the_next_decision() {
-    let brain = by_turn(vec![("boss", vec![Reply::call(PROBE, json!({})), Reply::hang()])]);
-    let stage = stage_on(any_store().await, "await state.setValue('a', 1);", brain, Limits::default()).await;
+    let store = Arc::new(BreakingStore::new(any_store().await));
+    // The first commit records the call, the second one ends it; were both decisions about the end and about the answer
+    // behind it one commit, there would be no third.
+    store.break_commit(2, Fault::Late);
+    let body = "await state.setValue('a', 1);";
+    let stage = stage_on(store.clone(), body, once(json!({})), Limits::default()).await;
     let (thread, _) = stage.create("boss", "go").await;
-    stage.model.until_requests(2).await;
+    tokio::time::timeout(LONG, store.until_late()).await.expect("the answer has a commit of its own");
     let durable = stage.runtime.state(thread).await.unwrap().unwrap();
     assert_eq!((durable.values.get("a"), durable.transcript.len()), (Some(&json!(1)), 3));
+    store.let_late_go_on();
+    stage.settle(thread).await;
 }

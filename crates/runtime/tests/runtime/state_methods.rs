@@ -3,10 +3,12 @@
 use crate::hooks::{values, with_hooks};
 use crate::smithy::{PROBE, team, user_of};
 use crate::stage::{Stage, by_turn};
-use entourage_model::{RunStatus, ThreadId, ThreadStatus};
-use entourage_testkit::{Reply, cast};
+use entourage_model::{Limits, RunStatus, ThreadId, ThreadStatus};
+use entourage_store::Store;
+use entourage_testkit::{Reply, any_store, cast};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An expression in the place of `…`, and what it gives. The thread is a child of `boss` that was told `help` and has
 /// called the probe.
@@ -57,7 +59,7 @@ fn cases() -> Vec<(&'static str, Value)> {
 }
 
 /// The child's thread, once `expression` was asked for by its tool, or by a hook that hears of the tool's end.
-async fn asked(expression: &str, by_hook: bool) -> (Stage, ThreadId) {
+async fn asked(store: &Arc<dyn Store>, expression: &str, by_hook: bool) -> (Stage, ThreadId) {
     let body = format!("await state.setValue('got', (await ({expression})) ?? 'nothing');");
     let (probe, heard) = if by_hook { ("", body.as_str()) } else { (body.as_str(), "") };
     let mut boss = user_of("boss", &[]);
@@ -72,7 +74,7 @@ async fn asked(expression: &str, by_hook: bool) -> (Stage, ThreadId) {
         ("boss", vec![Reply::call("kid", json!({"message": "help"})), Reply::text("over")]),
         ("kid", vec![Reply::call(PROBE, json!({})), Reply::text("helped")]),
     ]);
-    let mut stage = Stage::new(Vec::new(), brain).await;
+    let mut stage = Stage::on(Arc::clone(store), Vec::new(), brain, Limits::default()).await;
     stage.team = team;
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
@@ -82,16 +84,17 @@ async fn asked(expression: &str, by_hook: bool) -> (Stage, ThreadId) {
 
 #[tokio::test]
 async fn every_member_is_the_same_in_a_tool_and_in_a_hook() {
-    let mut wrong = BTreeMap::new();
+    let (store, mut wrong) = (any_store().await, BTreeMap::new());
     for (expression, expected) in cases() {
         let expected = if expected.is_null() { json!("nothing") } else { expected };
         for by_hook in [false, true] {
-            let (stage, kid) = asked(expression, by_hook).await;
+            let (stage, kid) = asked(&store, expression, by_hook).await;
             let got = values(&stage, kid).await["got"].clone();
             if got != expected {
                 let journal = stage.store.journal(kid, 0, 100).await.unwrap();
                 wrong.insert((expression, by_hook), format!("{got}, not {expected}: {journal:?}"));
             }
+            stage.runtime.shutdown().await;
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -99,12 +102,13 @@ async fn every_member_is_the_same_in_a_tool_and_in_a_hook() {
 
 #[tokio::test]
 async fn both_can_stop_the_session_and_terminate_the_thread() {
+    let store = any_store().await;
     for by_hook in [false, true] {
-        let (stage, kid) = asked("state.stopSession({ result: 'enough', status: 'resting' })", by_hook).await;
+        let (stage, kid) = asked(&store, "state.stopSession({ result: 'enough', status: 'resting' })", by_hook).await;
         let runs = entourage_store::RunFilter { thread: Some(kid), ..Default::default() };
         let runs = stage.store.runs(&runs, entourage_store::Page { after: None, limit: 2 }).await.unwrap();
         assert_eq!((runs[0].status, runs[0].result.as_deref()), (RunStatus::Done, Some("enough")), "{by_hook}");
-        let (stage, kid) = asked("state.terminate()", by_hook).await;
+        let (stage, kid) = asked(&store, "state.terminate()", by_hook).await;
         assert_eq!(stage.store.thread(kid).await.unwrap().unwrap().status, ThreadStatus::Terminated, "{by_hook}");
     }
 }

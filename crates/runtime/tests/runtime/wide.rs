@@ -1,7 +1,7 @@
 //! Seven children with long results: what their parent is shown is bounded, and it can read every byte.
 
 use crate::stage::{Stage, is, solo};
-use entourage_model::{Agent, Dialect, Role};
+use entourage_model::{Agent, Dialect};
 use entourage_testkit::{Reply, Request};
 use serde_json::{Value, json};
 
@@ -24,7 +24,8 @@ fn worker() -> Agent {
     worker
 }
 
-/// The children's whole answers, and all that the boss was told by its tools, in order.
+/// By how much the boss's context grew with the children's answers, and all that its tools told it, in the order of its
+/// calls: the journal has them as they came.
 async fn play(dialect: Dialect, brain: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (usize, Vec<String>) {
     let brain = move |request: &Request| {
         if is(request, "boss") {
@@ -36,7 +37,8 @@ async fn play(dialect: Dialect, brain: impl Fn(&Request) -> Reply + Send + Sync 
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
     let asked = stage.asked("boss");
-    (asked[1].bytes().len() - asked[0].bytes().len(), stage.texts(thread, Role::Tool).await)
+    let told = asked.last().unwrap().tool_results().into_iter().map(|result| result.text).collect();
+    (asked[1].bytes().len() - asked[0].bytes().len(), told)
 }
 
 #[tokio::test]

@@ -86,6 +86,7 @@ async fn work(store: &dyn Store, claim: &Claim, round: u64) {
     store.lines(thread, 0).await.expect("it can be read");
     store.journal(thread, 3, 10).await.expect("it can be read");
     store.tree_journal(claim.root, 0, 10).await.expect("it can be read");
+    store.heads(&[claim.root]).await.expect("they can be read");
     store.waiting(node).await.expect("it can be read");
     store.sweep().await.expect("it can be swept");
     let some = |id: ThreadId| RunFilter { thread: Some(id), ..RunFilter::default() };

@@ -12,6 +12,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 const COLUMNS: &str = "id, parent, root, depth, agent, bundle, status, user_id, created_at, terminated_at,
     input_tokens, output_tokens, steps, seq, attempts, epoch, wake_at, tags";
 
+/// Ready, running or waiting.
+const UNSETTLED: &str = "status IN (1, 2, 3)";
+
 pub(crate) fn one(connection: &Connection, id: ThreadId) -> Result<Option<ThreadRow>, Fault> {
     let mut query = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM threads WHERE id = ?1"))?;
     let row = query.query_row([id.as_bytes()], thread_row).optional()?;
@@ -35,6 +38,7 @@ pub(crate) fn list(
     conditions.when("user_id = ?", filter.user_id.clone());
     conditions.when("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", filter.tag.clone());
     conditions.only("parent IS NULL", filter.roots);
+    conditions.only(UNSETTLED, filter.unsettled);
     let rows = limit(page.limit);
     let sql = format!("SELECT {COLUMNS} FROM threads {} ORDER BY id DESC LIMIT {rows}", conditions.clause());
     let mut query = connection.prepare(&sql)?;

@@ -63,10 +63,29 @@ pub async fn thread_filters_combine(mut world: World) {
         (ThreadFilter { status: Some(ThreadStatus::Ready), tag: Some("green".to_owned()), ..all() }, vec![child]),
         (ThreadFilter { status: Some(ThreadStatus::Running), tag: Some("green".to_owned()), ..all() }, vec![]),
         (ThreadFilter { root: Some(root), roots: true, ..all() }, vec![root]),
+        (ThreadFilter { unsettled: true, root: Some(root), ..all() }, vec![child, root]),
     ];
     for (filter, expected) in cases {
         assert_eq!(threads(&world, filter.clone()).await, expected, "{filter:?}");
     }
+}
+
+pub async fn threads_that_work_or_wait_are_found_by_one_look(mut world: World) {
+    let node = world.node().await;
+    let mut unsettled = Vec::new();
+    for status in ThreadStatus::ALL {
+        let claim = world.held(node).await;
+        world.commit(&claim, Commit { status, ..blank(&claim) }).await;
+        if [ThreadStatus::Ready, ThreadStatus::Running, ThreadStatus::Waiting].contains(&status) {
+            unsettled.insert(0, claim.lease.thread);
+        }
+    }
+    let filter = ThreadFilter { unsettled: true, ..ThreadFilter::default() };
+    assert_eq!(threads(&world, filter.clone()).await, unsettled);
+    let waiting = ThreadFilter { status: Some(ThreadStatus::Waiting), ..filter.clone() };
+    assert_eq!(threads(&world, waiting).await, unsettled[..1]);
+    let idle = ThreadFilter { status: Some(ThreadStatus::Idle), ..filter };
+    assert_eq!(threads(&world, idle).await, []);
 }
 
 pub async fn runs_come_newest_first_in_pages(mut world: World) {

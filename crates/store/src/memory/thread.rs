@@ -131,6 +131,7 @@ impl Tables {
 fn matches(filter: &ThreadFilter, row: &ThreadRow) -> bool {
     filter.agent.as_ref().is_none_or(|agent| row.agent == *agent)
         && filter.status.is_none_or(|status| row.status == status)
+        && !(filter.unsettled && row.status.is_settled())
         && filter.parent.is_none_or(|parent| row.parent == Some(parent))
         && filter.root.is_none_or(|root| row.root == root)
         && (!filter.roots || row.parent.is_none())
