@@ -28,6 +28,11 @@ const NEEDS: &[Need] = &[
         why: "the registry that artifacts are pushed to and pulled from",
     },
     Need {
+        package: "pgbouncer",
+        probe: "PATH=$PATH:/usr/sbin pgbouncer --version",
+        why: "the transaction pooler before the store of many nodes",
+    },
+    Need {
         package: "postgresql",
         probe: "command -v postgres || ls /usr/lib/postgresql/*/bin/postgres",
         why: "the store of many nodes",
@@ -35,13 +40,14 @@ const NEEDS: &[Need] = &[
     Need {
         package: "python3-venv",
         probe: "python3 -m ensurepip --version",
-        why: "the client that fuzzes the API, and the official SDK of the Model Context Protocol, from Python's registry",
+        why: "what comes from Python's registry: the client that fuzzes the API, the official SDK of the Model Context \
+              Protocol, and a server that speaks like S3",
     },
 ];
 
 /// The folder of the Python packages, and those.
 const PYTHON: &str = "target/python";
-const PYTHON_PACKAGES: &str = "mcp==2.3.0";
+const PYTHON_PACKAGES: &str = "mcp==2.3.0 moto[s3]==5.2.5 flask==3.1.3 flask-cors==6.0.5";
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends";
 
@@ -53,8 +59,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
 /// A folder with other packages than these is filled again.
 fn install_python(root: &Path) -> Result<(), Failure> {
     let python = root.join(PYTHON).join("bin/python").display().to_string();
-    let probe = "import importlib.metadata as m; assert m.version('mcp') == '2.3.0'";
-    if succeeds(&[&python, "-c", probe]) {
+    if succeeds(&[&python, "-c", &probe(PYTHON_PACKAGES)]) {
         return Ok(());
     }
     for (name, command) in [
@@ -64,6 +69,16 @@ fn install_python(root: &Path) -> Result<(), Failure> {
         Step::new(name, &command).run(root)?;
     }
     Ok(())
+}
+
+/// What Python runs to its end only if these packages are there, in these versions.
+fn probe(packages: &str) -> String {
+    let plain = |package: &str| {
+        let (name, version) = package.split_once("==").expect("a package is pinned");
+        format!("assert m.version('{}') == '{version}'", name.split('[').next().unwrap_or(name))
+    };
+    let asserts: Vec<String> = packages.split(' ').map(plain).collect();
+    format!("import importlib.metadata as m; {}", asserts.join("; "))
 }
 
 fn install_packages() -> Result<(), Failure> {
@@ -125,6 +140,12 @@ mod tests {
     fn only_what_a_probe_does_not_find_is_missing() {
         let missing = missing(&[HERE, AWAY], |need| succeeds(&["sh", "-c", need.probe]));
         assert_eq!(missing, [AWAY]);
+    }
+
+    #[test]
+    fn python_is_asked_for_every_package_by_its_version() {
+        let expected = "import importlib.metadata as m; assert m.version('a') == '1'; assert m.version('b-c') == '2.0'";
+        assert_eq!(probe("a==1 b-c[d]==2.0"), expected);
     }
 
     #[test]

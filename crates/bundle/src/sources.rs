@@ -9,6 +9,11 @@ use std::io::{self, Read};
 pub trait ProjectFiles: Files {
     /// Opens a regular file; a link is not followed.
     fn open(&self, path: &str) -> io::Result<OpenFile>;
+
+    /// What lies in a folder under names that are not UTF-8, as well as they can be shown: nobody can ask for it.
+    fn nameless(&self, _folder: &str) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A file that is read from its start to its end.
@@ -49,6 +54,13 @@ impl<'a> Sources<'a> {
 
     pub(crate) fn open(&self, path: &str) -> io::Result<OpenFile> {
         self.files.open(path)
+    }
+
+    pub(crate) fn nameless(&self, folder: &str) -> io::Result<Vec<String>> {
+        let names = self.files.nameless(folder)?;
+        // A pattern with a `/` at its end may mean it too: what it is cannot be asked for.
+        let is_kept = |name: &String| [Kind::File, Kind::Folder].iter().all(|kind| self.is_kept(folder, name, *kind));
+        Ok(names.into_iter().filter(is_kept).collect())
     }
 
     fn is_kept(&self, folder: &str, name: &str, kind: Kind) -> bool {

@@ -18,7 +18,8 @@ Examples:
   entourage resume                                 go on after a crash or Ctrl-C
   entourage show 7f3a                              one thread and everything below it
 
-Exit codes: 0 done, 1 usage or declarations, 2 files, 3 network, 7 the agent failed, 8 cancelled, 9 the store refused.
+Exit codes: 0 done, 1 usage or declarations, 2 files, 3 network, 4 a package's dependencies, 5 not without a loss
+(`--exact`), 6 an artifact is not what it says, 7 the agent failed, 8 cancelled, 9 the store refused.
 Every error code is explained in docs/errors.md.";
 
 /// Durable AI subagents: declare them in the format that you have, run them, lose nothing.
@@ -56,7 +57,7 @@ pub(crate) struct Options {
     /// Speak plain HTTP to registries that are not on this machine
     #[arg(long, global = true)]
     pub(crate) plain_http: bool,
-    /// Trust the project for this call: it may point providers elsewhere
+    /// Trust the project for this call: it may start MCP commands, switch the sandbox off, point providers elsewhere and read a user's variables
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 }

@@ -7,7 +7,7 @@ use entourage_runtime::RuntimeError;
 use entourage_store::StoreError;
 
 const LOCKED: &str = "C015";
-const BAD_ADDRESS: &str = "S025";
+const BAD_ADDRESSES: [&str; 2] = ["S025", "S045"];
 pub(crate) const UNANSWERED: &str = "C051";
 
 /// A command that did not do what it was asked to. Everything that is wrong is said at once.
@@ -52,7 +52,9 @@ impl Failure {
     pub(crate) fn of_store(error: &StoreError, place: &str) -> Self {
         let (code, hint) = match error {
             // An address that cannot be read is the fault of whoever wrote it.
-            StoreError::Refused(report) if report.code.0 == BAD_ADDRESS => return Self::usage(report.as_ref().clone()),
+            StoreError::Refused(report) if BAD_ADDRESSES.contains(&report.code.0) => {
+                return Self::usage(report.as_ref().clone());
+            }
             StoreError::Refused(report) => return Self::new(Exit::Store, report.as_ref().clone()),
             StoreError::Locked => (LOCKED, "wait until that process has ended, or give another folder by `--data DIR`"),
             StoreError::Newer { .. } => ("C016", "use the version of entourage that wrote it, or a newer one"),

@@ -1,6 +1,7 @@
 //! What models, tools and strangers wrote, made safe for a terminal: nothing moves the cursor, changes the title or
 //! turns the line round. Colours may stay, because ours look the same.
 
+use entourage_model::is_obeyed;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub(crate) fn bare(text: &str) -> Cow<'_, str> {
 }
 
 fn replaced(text: &str, replace: impl Fn(&mut String, char)) -> Cow<'_, str> {
-    if !text.chars().any(is_harmful) {
+    if !text.chars().any(is_obeyed) {
         return Cow::Borrowed(text);
     }
     let (mut safe, mut rest) = (String::with_capacity(text.len()), text);
@@ -41,13 +42,7 @@ fn kept(text: &str) -> usize {
     if text.starts_with("\r\n") {
         return 2;
     }
-    text.chars().next().filter(|first| !is_harmful(*first)).map_or(0, char::len_utf8)
-}
-
-/// Control characters but for the end of a line and the tabulator, and marks that change the direction of writing.
-fn is_harmful(character: char) -> bool {
-    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (character.is_control() && !matches!(character, '\n' | '\t'))
+    text.chars().next().filter(|first| !is_obeyed(*first)).map_or(0, char::len_utf8)
 }
 
 #[cfg(test)]

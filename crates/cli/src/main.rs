@@ -30,6 +30,7 @@ mod live;
 mod memory;
 mod models;
 mod packing;
+mod remote_agent;
 mod remote_server;
 mod server_file;
 mod servers;

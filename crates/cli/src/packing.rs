@@ -14,6 +14,10 @@ impl ProjectFiles for Project {
         let meta = file.metadata()?;
         Ok(OpenFile { size: meta.len(), is_executable: is_executable(&meta), bytes: Box::new(file) })
     }
+
+    fn nameless(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.nameless_entries(folder)
+    }
 }
 
 #[cfg(unix)]

@@ -108,6 +108,18 @@ impl Project {
         Ok(self.dir.open(path)?.into_std())
     }
 
+    /// What [`Files::entries`] cannot name, as well as it can be shown, sorted.
+    pub(crate) fn nameless_entries(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        for entry in self.dir.read_dir(if folder.is_empty() { "." } else { folder })? {
+            if let Err(name) = entry?.file_name().into_string() {
+                found.push(name.to_string_lossy().into_owned());
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
     /// A pipe or a device is refused before it is opened: nobody may ever write to it.
     fn read_beneath(&self, path: &str) -> io::Result<Vec<u8>> {
         if !self.dir.metadata(path)?.is_file() {

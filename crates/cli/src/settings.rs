@@ -109,7 +109,7 @@ impl Settings {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
             if *trust == Trust::Nobody {
-                reports.extend(distrust(&mut table, name));
+                reports.extend(distrust(&mut table, (name, text)));
                 reports.extend(mcp::distrust(&mut table, (name, text)));
             }
             if *trust == Trust::User && project == Trust::Nobody {
@@ -215,11 +215,11 @@ fn part<'de, T: Deserialize<'de> + Default>(table: &Table, name: &str) -> T {
 }
 
 /// Takes away what a project's own file may not say before the user trusts the project.
-fn distrust(table: &mut Table, name: &str) -> Vec<Report> {
-    let mut reports: Vec<Report> = shell::distrust(table, name).into_iter().collect();
+fn distrust(table: &mut Table, (name, text): (&str, &str)) -> Vec<Report> {
+    let mut reports: Vec<Report> = shell::distrust(table, (name, text)).into_iter().collect();
     if table.remove("signatures").is_some() {
         let what = "`signatures` is ignored: a project may not say whose bundles are believed before it is trusted";
-        let report = Report::warning("C007", what).at(Place::file(name));
+        let report = Report::warning("C007", what).at(place_of(name, text, &["signatures"]));
         reports.push(report.hint("if you trust this project, add `--trust`"));
     }
     let Some(Value::Table(providers)) = table.get_mut("providers") else { return reports };
@@ -229,7 +229,7 @@ fn distrust(table: &mut Table, name: &str) -> Vec<Report> {
             let what = format!(
                 "`providers.{provider}.base_url` is ignored: a project may not point a provider elsewhere before it is trusted"
             );
-            let report = Report::warning("C007", what).at(Place::file(name));
+            let report = Report::warning("C007", what).at(place_of(name, text, &["providers", provider, "base_url"]));
             reports.push(report.hint("if you trust this project, add `--trust`"));
         }
     }

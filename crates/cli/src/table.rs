@@ -2,6 +2,7 @@
 
 use crate::screen::Paint;
 use console::{measure_text_width, truncate_str};
+use entourage_model::visible_line;
 
 /// Cells longer than this are cut, the last of a row excepted.
 const COLUMNS_MAX: usize = 60;
@@ -34,10 +35,15 @@ pub(crate) fn lines<const N: usize>(heads: [&str; N], rows: &[[String; N]], pain
     text
 }
 
+/// What a file says, as a cell that stays one.
+pub(crate) fn cell(text: &str) -> String {
+    visible_line(text).into_owned()
+}
+
 /// The first line of a text, at most so many columns of it.
 pub(crate) fn first_line(text: &str, columns: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    truncate_str(line, columns, "…").into_owned()
+    truncate_str(&visible_line(line), columns, "…").into_owned()
 }
 
 #[cfg(test)]

@@ -103,7 +103,8 @@ impl Verdict {
 }
 
 impl ChildVerdict {
-    fn below(tree: &Tree, parent: ThreadId) -> Vec<Self> {
+    /// The threads below this one, each with those below it.
+    pub(crate) fn below(tree: &Tree, parent: ThreadId) -> Vec<Self> {
         let children = tree.children(parent).map(|row| Self {
             thread_id: row.id,
             agent: row.agent.clone(),

@@ -14,9 +14,9 @@ mod solo;
 mod tool;
 mod toolkit;
 
-pub(crate) use cast::cast;
+pub(crate) use cast::{Owner, cast};
 pub use server::DeclaredServer;
-pub(crate) use server::settled as settled_servers;
+pub(crate) use server::{settled as settled_servers, undeclared_here};
 pub(crate) use solo::{Solitary, Stage, check as check_solo, is_offered};
 pub(crate) use toolkit::Toolkit;
 

@@ -33,13 +33,14 @@ mod toolsets;
 pub(crate) mod vocabulary;
 mod windsurf;
 
+use crate::check::undeclared_here;
 use crate::faults::{Faults, did_you_mean, quoted};
 use crate::files::{self, Files, MemoryFiles};
-use crate::solo::Solo;
+use crate::solo::{Server, Solo};
 use crate::tree::{Node, Spot};
 use crate::{Format, agentscope, dex, stax};
 use delegate::Beyonds;
-use entourage_model::{Agent, Name, Part, Report, Team};
+use entourage_model::{Agent, Name, Part, Report, ServerKey, Team};
 use serde_json::Value;
 
 pub use delegate::{delegate, model_keys};
@@ -89,6 +90,17 @@ pub struct ImportedAgent {
     /// Where the project keeps it, relative to the project.
     pub path: String,
     pub text: String,
+    /// MCP servers that it names and does not bring, as the source spells them.
+    pub servers: Vec<String>,
+}
+
+impl ImportedAgent {
+    /// What is said of the servers that it names and that are not among those of the project, given as a list.
+    pub fn undeclared_servers(&self, known: &[Name]) -> Vec<Report> {
+        let is_known = |server: &str| known.contains(&ServerKey::settled(server).name);
+        let missing = self.servers.iter().filter(|server| !is_known(server));
+        missing.map(|server| undeclared_here(self.name.as_str(), server, known)).collect()
+    }
 }
 
 /// Reads one file of another harness. Its format is `from`, else what its path and its text look like. Agents without
@@ -116,7 +128,10 @@ pub fn import_beside(path: &str, bytes: &[u8], from: Option<Format>, beside: Opt
         companions::name(&name, &solo, &mut imported.losses);
         let path = neutral::path(&name);
         let text = neutral::write(&name, &solo);
-        imported.agents.push(ImportedAgent { name, format: solo.format, path, text });
+        let servers = solo.servers.iter().flat_map(|said| &said.value);
+        let servers = servers.filter(|(_, server)| matches!(server, Server::Known)).map(|(name, _)| name.clone());
+        let servers = servers.collect();
+        imported.agents.push(ImportedAgent { name, format: solo.format, path, text, servers });
     }
     imported
 }
@@ -230,16 +245,11 @@ fn write(to: Format, agents: &[(Name, Solo)], beyonds: &Beyonds) -> Written {
     }
 }
 
-/// Whether agents can be written in this format. Standard Agents spreads them over files for each of their parts.
-fn is_written(format: Format) -> bool {
-    format != Format::StandardAgents
-}
-
 /// The agents of `names` in the files of another format, or their own.
 pub fn export(team: &Team, names: &[Name], to: Format) -> Result<Written, Vec<Report>> {
     let mut reports = Vec::new();
-    if !is_written(to) {
-        let known = Format::ALL.into_iter().filter(|format| is_written(*format)).map(Format::name).collect::<Vec<_>>();
+    if !to.is_exported() {
+        let known = Format::ALL.into_iter().filter(|format| format.is_exported()).map(Format::name).collect::<Vec<_>>();
         let report = Report::error("D117", format!("agents cannot be exported to {}", quoted(to.name())));
         reports.push(report.hint(format!("the formats are {}", known.join(", "))));
     }
@@ -256,6 +266,13 @@ pub fn export(team: &Team, names: &[Name], to: Format) -> Result<Written, Vec<Re
     fitted.agents.iter().for_each(|(name, solo)| companions::name(name, solo, &mut written.losses));
     fitted.finish(&mut written, &mut reports);
     if reports.is_empty() { Ok(written) } else { Err(reports) }
+}
+
+/// Whether an agent that is told nothing could not be used in this format, and this one is told nothing.
+pub fn needs_prompt(agent: &Agent, to: Format) -> bool {
+    // stax reads what is written for it again, and refuses empty instructions.
+    let is_mute = |solo: &Solo| lacks_prompt(to, solo) || (to == Format::Stax && solo.body.trim().is_empty());
+    solo_of(agent).is_ok_and(|solo| is_mute(&solo))
 }
 
 /// The declarations of `names`, under names that the target allows.

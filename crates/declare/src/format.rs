@@ -65,6 +65,16 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
+    /// Whether agents can be written in this format. Standard Agents spreads them over files for each of their parts.
+    pub fn is_exported(self) -> bool {
+        self != Self::StandardAgents
+    }
+
+    /// Whether a file of this format holds agents by itself.
+    pub fn is_imported(self) -> bool {
+        !matches!(self, Self::StandardAgents | Self::Windsurf | Self::Openclaw | Self::Generic)
+    }
+
     /// The key under which an agent keeps what only this format has a word for.
     pub fn vendor_key(self) -> String {
         format!("x-{}", self.name())

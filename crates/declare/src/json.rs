@@ -20,6 +20,9 @@ pub(crate) const DEPTH_MAX: usize = 64;
 /// No declaration comes near; it bounds what a hostile file costs.
 pub(crate) const VALUES_MAX: usize = 100_000;
 
+/// What an escaped lone surrogate is.
+const HALF: &str = "a text has half a character in it (a lone surrogate), which is no Unicode text";
+
 /// Why a text is not a declaration in JSON.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -31,7 +34,9 @@ impl Fault {
     pub(crate) fn report(&self) -> Report {
         let hint =
             if self.what.ends_with("twice") { "remove one of the two" } else { "mend the text at the place shown" };
-        Report::error("D004", format!("this is not valid JSON: {}", self.what)).hint(hint)
+        // The grammar allows it, so that other programs may have written it.
+        let verdict = if self.what == HALF { "this JSON cannot be read" } else { "this is not valid JSON" };
+        Report::error("D004", format!("{verdict}: {}", self.what)).hint(hint)
     }
 }
 
@@ -92,7 +97,8 @@ fn refused(text: &str, fault: &serde_json::Error) -> Fault {
 
 fn unlocated(text: &str, fault: &ParseError) -> Fault {
     let spot = Cursor::new(text).advance(fault.range().start);
-    Fault { spot, what: fault.kind().to_string().to_lowercase() }
+    let words = fault.kind().to_string().to_lowercase();
+    Fault { spot, what: if words.contains("surrogate") { HALF.to_owned() } else { words } }
 }
 
 /// The words without their place, and the place with characters instead of bytes.
@@ -180,10 +186,8 @@ mod tests {
             ("[NaN]", "1:2 expected value"),
             ("[1e999]", "1:2 the number `1e999` is out of range"),
             ("\"é\n\"", "1:2 control character (\\u0000-\\u001F) found while parsing a string"),
-            (
-                "\"\\ud800\"",
-                "1:2 invalid unicode escape sequence. 'd800 (unpaired high surrogate)' is not a valid utf8 character",
-            ),
+            ("\"\\ud800\"", "1:2 a text has half a character in it (a lone surrogate), which is no Unicode text"),
+            ("\"\\udc00\"", "1:2 a text has half a character in it (a lone surrogate), which is no Unicode text"),
             ("{} {}", "1:4 trailing characters"),
             ("\u{a0}{}", "1:1 expected value"),
             ("{\"é\": 1, \"é\": 2}", "1:10 the key `é` is in its object twice"),

@@ -39,7 +39,7 @@ mod exchange;
 pub use check::DeclaredServer;
 pub use exchange::{
     Imported, ImportedAgent, Loss, Written, declared_as, declared_in, delegate, export, import, import_beside,
-    model_keys, page,
+    model_keys, needs_prompt, page,
 };
 pub use files::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 pub use format::Format;

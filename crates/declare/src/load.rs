@@ -1,6 +1,6 @@
 //! A project's declarations in, its team and the reports about them out.
 
-use crate::check::{DeclaredServer, Solitary, Stage, Toolkit, cast, check, check_solo, is_offered};
+use crate::check::{DeclaredServer, Owner, Solitary, Stage, Toolkit, cast, check, check_solo, is_offered};
 use crate::draft::Declared;
 use crate::faults::{did_you_mean, quoted};
 use crate::solo::Solo;
@@ -144,10 +144,14 @@ fn join(
     keeps_lead: bool,
     reports: &mut Vec<Report>,
 ) -> Joined {
-    let owner = |agent: &Agent| agent.source.file.as_ref().map_or_else(String::new, |file| format!("`{file}`"));
+    let owner = |agent: &Agent| Owner {
+        shown: agent.source.file.as_ref().map_or_else(String::new, |file| format!("`{file}`")),
+        is_startable_file: agent.expose_as_tool && agent.kind == Kind::DualAi,
+    };
     let mut taken: BTreeMap<_, _> = team.agents.iter().map(|(name, agent)| (name.clone(), owner(agent))).collect();
     if keeps_lead {
-        taken.insert(Name::from(lead::NAME), "entourage itself".to_owned());
+        let itself = Owner { shown: "entourage itself".to_owned(), is_startable_file: false };
+        taken.insert(Name::from(lead::NAME), itself);
     }
     let cast = cast(solos, &taken, reports);
     let children = team.agents.values().filter(|agent| agent.kind == Kind::DualAi);
@@ -163,7 +167,7 @@ fn join(
     for (name, role) in &cast {
         let Solitary { agent, headers, servers } = check_solo(name, role, &stage, reports);
         joined.servers.extend(servers);
-        joined.offered.extend(Some(name.clone()).filter(|_| is_offered(role.solo)));
+        joined.offered.extend(Some(name.clone()).filter(|_| is_offered(role)));
         joined.headers.extend((!headers.is_empty()).then(|| (name.clone(), headers)));
         agents.push((name.clone(), Arc::new(agent)));
     }

@@ -21,6 +21,13 @@ pub(crate) fn evaluate(
     memory: &dyn Memory,
     faults: &mut Faults,
 ) -> Option<(Node, Program)> {
+    let (node, program) = evaluate_raw(path, files, memory, faults)?;
+    report_aliens(&node, &mut String::new(), faults);
+    Some((node, program))
+}
+
+/// The same, before anything is said about what no declaration can hold.
+fn evaluate_raw(path: &str, files: &dyn Files, memory: &dyn Memory, faults: &mut Faults) -> Option<(Node, Program)> {
     // The text is asked for first, because its faults are the same for every format.
     let text = files::text(files, path).map_err(|report| faults.reports.push(report)).ok()??;
     let sources = Modules { files, entry: (path, text.as_bytes()) };
@@ -30,15 +37,24 @@ pub(crate) fn evaluate(
                 let what = format!("the key {} is in its object twice, and only the last counts", quoted(&key));
                 faults.push(spot, Report::warning(DOUBLE, what).hint("remove one of the two"));
             }
-            let node = node(value);
-            report_aliens(&node, &mut String::new(), faults);
-            Some((node, program))
+            Some((node(value), program))
         }
         Err(fault) => {
             faults.reports.push(report(fault));
             None
         }
     }
+}
+
+/// The same for a definition that is nothing but data: code within it is reported as well.
+pub(crate) fn evaluate_data(path: &str, files: &dyn Files, memory: &dyn Memory, faults: &mut Faults) -> Option<Node> {
+    let (mut node, _) = evaluate_raw(path, files, memory, faults)?;
+    // One in the place of the definition is told as that.
+    if !matches!(node.tree, Tree::Function) {
+        estrange_code(&mut node);
+    }
+    report_aliens(&node, &mut String::new(), faults);
+    Some(node)
 }
 
 /// A project's modules; the one that was read already is not read again.
@@ -66,6 +82,16 @@ fn node(located: Located) -> Node {
         Found::Object(entries) => Tree::Object(entries.into_iter().map(|(key, value)| (key, node(value))).collect()),
     };
     Node { spot: located.spot, tree }
+}
+
+/// Makes code what no declaration can hold.
+fn estrange_code(node: &mut Node) {
+    match &mut node.tree {
+        Tree::Function => node.tree = Tree::Alien("a function".to_owned()),
+        Tree::List(items) => items.iter_mut().for_each(estrange_code),
+        Tree::Object(entries) => entries.iter_mut().for_each(|(_, inner)| estrange_code(inner)),
+        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Alien(_) => {}
+    }
 }
 
 /// Reports everything in a value that no declaration can hold. The rest is still looked at.

@@ -93,6 +93,12 @@ pub fn may_call(world: &World<'_>, state: &ThreadState, tool: &Name) -> Result<(
 
 /// Takes an act in, as far as it changes what the thread itself holds.
 pub fn foresee(state: &mut ThreadState, act: &Act) {
+    if let Act::Terminate { thread } = act
+        && let Some(child) = state.children.get_mut(thread)
+    {
+        child.terminated = true;
+        "terminated".clone_into(&mut child.status);
+    }
     if let Some(event) = trace(state, act) {
         apply(state, &event);
     }

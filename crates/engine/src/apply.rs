@@ -75,6 +75,7 @@ fn start_session(state: &mut ThreadState, deadline: Timestamp, first: (Side, Opt
     // What immediate children brought before belongs to the first question.
     let begins = state.prelude.take().unwrap_or(state.transcript.len());
     state.session = Some(Session::new(begins, deadline, first));
+    state.sessions += 1;
 }
 
 fn end_session(state: &mut ThreadState, end: &SessionEnd) {

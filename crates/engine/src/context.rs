@@ -33,18 +33,19 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
 /// What another server is asked at this point, where it runs the agent.
 pub(crate) fn remote_task(world: &World<'_>, state: &ThreadState) -> Option<RemoteTask> {
     let remote = world.agent(state)?.remote.clone()?;
-    let is_answer = |message: &&Arc<Message>| message.role == Role::Assistant && message.side.is_some();
-    let said = state.transcript.iter().rev().take_while(|message| !is_answer(message));
-    let mut asked: Vec<_> = said.filter(|message| message.role == Role::User).map(|m| m.content.as_str()).collect();
-    asked.reverse();
+    let session = state.session.as_ref()?;
+    let said = state.transcript.get(session.first..)?.iter();
+    let asked: Vec<_> = said.filter(|message| message.role == Role::User).map(|m| m.content.as_str()).collect();
     Some(RemoteTask {
         agent: state.agent.clone(),
         remote,
-        id: format!("{}-{}", state.id(), state.usage.steps),
+        // A session asks once; what came of the one before, if anything, is no answer to this one.
+        id: format!("{}-{}", state.id(), state.sessions.saturating_sub(1)),
         session: state.id(),
         parent: state.started.parent,
         user_id: state.started.user_id.clone(),
         input: asked.join("\n\n"),
+        resumed: false,
     })
 }
 

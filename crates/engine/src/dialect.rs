@@ -121,6 +121,8 @@ pub(crate) struct Told<'a> {
     pub(crate) is_remote: bool,
     /// Nobody brings results to whoever made the call.
     pub(crate) is_driven: bool,
+    /// What there is to say of how the answer came about.
+    pub(crate) note: Option<&'a str>,
 }
 
 impl Told<'_> {
@@ -140,6 +142,17 @@ impl Told<'_> {
             // It is read from the store instead.
             Dialect::Dex => dex::accepted(self),
             Dialect::AgentScope => agentscope::answer(self, ending),
+        }
+    }
+
+    /// What a waiting call is answered with when the child will never answer: its runs end like this.
+    pub(crate) fn terminated(&self, ending: &Ending) -> String {
+        let child = self.link.thread;
+        let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
+        match self.link.dialect {
+            // Whoever looks at a task is told how it stands, whatever became of it.
+            Dialect::AgentScope if agentscope::is_look(self.call) => agentscope::answer(self, ending),
+            Dialect::AgentScope | Dialect::Standard | Dialect::Dex => refusal.spoken(self.link.dialect).text(),
         }
     }
 

@@ -30,4 +30,5 @@ pub use offer::{World, offered, server};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};
 pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, step};
 pub use subprompt::request as subprompt_request;
+pub use variable::for_relative as variables_for_relative;
 pub use variable::for_tool as variables_for_tool;

@@ -22,6 +22,8 @@ pub struct ThreadState {
     pub numbers: Vec<u64>,
     /// What is being worked on; nothing while the thread rests.
     pub session: Option<Session>,
+    /// How many sessions were begun.
+    pub sessions: u64,
     pub rest: Rest,
     pub children: BTreeMap<ThreadId, Child>,
     /// Children with a run that has not ended.
@@ -155,6 +157,7 @@ impl ThreadState {
             transcript: Vec::new(),
             numbers: Vec::new(),
             session: None,
+            sessions: 0,
             rest: Rest::Idle,
             children: BTreeMap::new(),
             children_live: 0,

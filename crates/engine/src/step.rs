@@ -141,6 +141,8 @@ pub fn step(world: &World<'_>, state: &mut ThreadState, mail: &mut Mail, cue: Cu
         now: cue.now,
         ids,
         settled: false,
+        resumed: false,
+        note: None,
         spawned: 0,
         heard: 0,
         deaf: matches!(cue.input, Input::Broke { .. }),
@@ -176,6 +178,10 @@ struct Desk<'a> {
     ids: Ids,
     /// The last open call got its result in this step, so the acting side can go on.
     settled: bool,
+    /// The session was under way before, and so may be what another server was asked for it.
+    resumed: bool,
+    /// What whoever asked is told beside the ending.
+    note: Option<String>,
     /// How many children this decision starts.
     spawned: u32,
     /// How many occasions of this decision hooks have heard of.
@@ -211,7 +217,7 @@ impl Desk<'_> {
         let Some(session) = self.state.session.as_ref().filter(|session| !session.interrupted) else { return };
         if session.open == 0 {
             // The mail comes first: what lies there may end the session.
-            self.settled = true;
+            (self.settled, self.resumed) = (true, true);
         } else {
             self.resume_calls();
         }
@@ -240,8 +246,8 @@ impl Desk<'_> {
         match item {
             // Only of a terminated thread, or stale: it will never be answered.
             Item::Message(posted) => self.refuse(posted),
-            Item::ChildEnded { child, run, ending, quiet } => {
-                self.child_ended(child, &Return { run, ending, quiet });
+            Item::ChildEnded { child, run, ending, quiet, note } => {
+                self.child_ended(child, &Return { run, ending, quiet, note });
             }
             Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),

@@ -24,6 +24,19 @@ pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap
     names.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
 }
 
+/// What a thread's parent and children may read of its variables: nothing that is secret, and nothing that is given to
+/// single threads.
+pub fn for_relative(world: &World<'_>, state: &ThreadState) -> BTreeMap<String, String> {
+    let hides = |name: &str| {
+        let mut declared = world.team.variables().filter(|variable| variable.name == name);
+        let is_secret = state.variables.get(name).is_some_and(VariableValue::is_secret);
+        is_secret || declared.any(|variable| variable.secret || variable.scoped)
+    };
+    let mut known = for_tool(world, state, &Name::from(""));
+    known.retain(|name, _| !hides(name));
+    known
+}
+
 /// What `name` holds where a model sees it: nothing that is secret or scoped.
 pub(crate) fn for_model(world: &World<'_>, state: &ThreadState, prompt: &Prompt, name: &str) -> Option<String> {
     let hides = |variable: &Variable| variable.name == name && (variable.secret || variable.scoped);

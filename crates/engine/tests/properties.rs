@@ -138,7 +138,10 @@ fn two_thousand_children_of_one_answer_all_come_home() {
         let Write::Spawn(new) = write else { continue };
         let Some(run) = new.run.map(|run| run.id) else { continue };
         let ending = moves::ending(entourage_model::Outcome::Done);
-        mail.push_back(Letter { number: 2, item: Item::ChildEnded { child: new.id, run, ending, quiet: false } });
+        mail.push_back(Letter {
+            number: 2,
+            item: Item::ChildEnded { child: new.id, run, ending, quiet: false, note: None },
+        });
         feed(&mut state, &mut mail, Input::Mail);
     }
     assert_eq!((state.children.len(), state.status()), (0, ThreadStatus::Running));

@@ -61,6 +61,8 @@ mod limits;
 mod messages;
 #[path = "script/optionals.rs"]
 mod optionals;
+#[path = "script/remotes.rs"]
+mod remotes;
 #[path = "script/requests.rs"]
 mod requests;
 #[path = "script/resumable.rs"]

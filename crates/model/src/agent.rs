@@ -35,7 +35,8 @@ impl Team {
         if is_secret { VariableValue::secret(value) } else { VariableValue::text(value) }
     }
 
-    fn variables(&self) -> impl Iterator<Item = &Variable> {
+    /// Every variable that anything in it asks for.
+    pub fn variables(&self) -> impl Iterator<Item = &Variable> {
         let agents = self.agents.values().flat_map(|agent| agent.all_variables());
         let prompts = self.prompts.values().flat_map(|prompt| &prompt.variables);
         agents.chain(prompts).chain(self.tools.values().flat_map(|tool| &tool.variables))
@@ -218,6 +219,14 @@ impl Remote {
         let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         authority.rsplit('@').next().unwrap_or_default()
+    }
+
+    /// Where the server is asked, with neither a password nor a key that the URL may hold.
+    pub fn shown_url(&self) -> String {
+        let (scheme, rest) = self.url.split_once("://").unwrap_or(("http", self.url.as_str()));
+        let path = rest.split(['?', '#']).next().unwrap_or_default();
+        let path = path.find('/').map_or("", |slash| &path[slash..]);
+        format!("{scheme}://{}{path}", self.host())
     }
 }
 

@@ -13,7 +13,15 @@ pub enum Item {
     Message(Posted),
     /// A child has ended one run. Comes once for each run.
     /// A `quiet` one is no news: another run of the same session brings the same ending.
-    ChildEnded { child: ThreadId, run: RunId, ending: Ending, quiet: bool },
+    ChildEnded {
+        child: ThreadId,
+        run: RunId,
+        ending: Ending,
+        quiet: bool,
+        /// What is to be known of how it came about, beside the ending itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// A child has ended a session for which its parent had not asked: somebody else had written to it.
     ChildFinished { child: ThreadId, ending: Ending },
     /// A child was terminated; nothing else comes from it.

@@ -26,6 +26,7 @@ mod thread;
 mod time;
 mod tool;
 mod variable;
+mod visible;
 mod write;
 
 pub use act::{Act, StopSession};
@@ -58,4 +59,5 @@ pub use thread::{RegistryEntry, ThreadStatus};
 pub use time::Timestamp;
 pub use tool::{EffectClass, ToolSpec};
 pub use variable::{VariableValue, Variables, Vault};
+pub use visible::{is_obeyed, visible, visible_line};
 pub use write::{NewRun, NewThread, Write};

@@ -1,5 +1,6 @@
 //! Errors and warnings for people: code, what, where, hint.
 
+use crate::visible::{visible, visible_line};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -81,18 +82,21 @@ impl Report {
     }
 }
 
+/// As people read it. Texts of strangers can neither command the terminal nor pass for another report: lines that follow
+/// the first are set in.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        write!(f, "{word}[{}]: {}", self.code.0, self.what)?;
+        let set_in = |text: &str| visible(text).trim_end().replace('\n', "\n    ");
+        write!(f, "{word}[{}]: {}", self.code.0, set_in(&self.what))?;
         if let Some(place) = &self.place {
-            write!(f, "\n  at {place}")?;
+            write!(f, "\n  at {}", visible_line(&place.to_string()))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\nhint: {hint}")?;
+            write!(f, "\nhint: {}", set_in(hint))?;
         }
         Ok(())
     }
@@ -103,6 +107,17 @@ impl std::error::Error for Report {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_strangers_text_neither_commands_a_terminal_nor_passes_for_a_report() {
+        let report = Report::error("D024", "threw: \u{1b}[2J\r\nerror[D001]: forged\n  at x:1:1")
+            .at(Place::at("a\nb\u{7}.ts", 1, 2))
+            .hint("one\nhint: two");
+        assert_eq!(
+            report.to_string(),
+            "error[D024]: threw: \\u001b[2J\n    error[D001]: forged\n      at x:1:1\n  at a\\nb\\u0007.ts:1:2\nhint: one\n    hint: two"
+        );
+    }
 
     #[test]
     fn a_report_reads_as_code_what_where_and_hint() {

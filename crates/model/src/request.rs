@@ -39,6 +39,8 @@ pub struct RemoteTask {
     pub parent: Option<ThreadId>,
     pub user_id: Option<String>,
     pub input: String,
+    /// Somebody may have asked for it before a crash: the server is asked whether it knows it, before it is submitted.
+    pub resumed: bool,
 }
 
 impl ModelRequest {
@@ -90,4 +92,8 @@ pub struct ModelAnswer {
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub usage: Usage,
+    /// Whoever was asked has cancelled the work: the text says so, and nothing else will come.
+    pub cancelled: bool,
+    /// What the asker is to know of how the answer came about.
+    pub note: Option<String>,
 }

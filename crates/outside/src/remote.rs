@@ -10,19 +10,22 @@ mod wire;
 use crate::model::Watch;
 use crate::model::http::Http;
 use ear::{Ear, Heard};
-use entourage_model::{Name, RemoteTask, Secret};
+use entourage_model::{ModelAnswer, Name, RemoteTask, Secret};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
-use wire::{Answered, Refused, State};
+use std::time::Duration;
+use tokio::time::Instant;
+use wire::{Answered, Refused, State, Trial};
 
 pub(crate) use wire::expand;
 
 /// How long a server may be out of reach before its task counts as failed.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(60);
+/// The same for one that is there, and answers that it has failed: waiting mends that less often.
+const FAULTY_MAX: Duration = Duration::from_secs(15);
 /// The same for one that has not taken the task yet: whoever waits for it wants to know soon.
 const UNTAKEN_MAX: Duration = Duration::from_secs(12);
 /// The first pause between two looks; each is twice the one before, up to the longest.
@@ -65,37 +68,75 @@ impl Remotes {
         Self::new(Headers::new, |_| None)
     }
 
-    /// Has the task done, and returns its result or why there is none. Whoever looks on is told what the agent says
-    /// meanwhile. Dropping the future leaves the task to its server: only `cancel` ends it.
-    pub async fn ask(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<String, String> {
-        self.submit(task, watch).await?;
-        let (mut ear, mut trouble, mut denied) = (Ear::default(), Trouble::default(), false);
+    /// Has the task done, and returns what came of it or why there is nothing. Whoever looks on is told what the agent
+    /// says meanwhile. Dropping the future leaves the task to its server: only `cancel` ends it.
+    pub async fn ask(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<ModelAnswer, String> {
+        if !task.resumed || !self.is_known(task, watch).await? {
+            self.submit(task, watch).await?;
+        }
+        let (mut ear, mut trouble, mut questions) = (Ear::default(), Trouble::default(), Questions::default());
         let mut pause = PAUSE_FIRST;
         loop {
             match self.look(task).await {
-                Ok(State::Done(Some(result))) => return Ok(result),
-                Ok(State::Done(None)) => return self.fetch(task, watch).await,
-                Ok(State::Failed(why)) => return Err(format!("the remote agent failed: {why}")),
-                Ok(State::Cancelled) => return Err("the remote agent was cancelled".to_owned()),
+                Ok(State::Done(result)) => {
+                    let text = match result {
+                        Some(text) => Ok(text),
+                        None => self.fetch(task, watch).await?,
+                    };
+                    return Ok(text.map_or_else(cancelled, |text| questions.answer(text)));
+                }
+                Ok(State::Failed(why)) => return Err(failure(&why)),
+                Ok(State::Cancelled) => return Ok(cancelled(Cancelled)),
                 Ok(State::AtWork) => {
                     trouble = Trouble::default();
-                    denied = false;
+                    questions.is_answered = false;
                 }
                 Ok(State::Asks) => {
                     trouble = Trouble::default();
-                    // Nobody here can allow anything, so that it is denied, once for each pause.
-                    if !std::mem::replace(&mut denied, true) {
-                        self.call(task, Method::POST, "resume", Some(json!({ "decisions": [] }))).await.ok();
-                    }
+                    self.deny(task, &mut questions).await;
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) => {
+                Err(Refused::Passing(why, trial)) => {
                     ear.close();
-                    trouble.again(why, pause, watch)?;
+                    trouble.again(why, trial, pause, watch)?;
                 }
             }
-            self.until_news(task, &mut ear, pause, watch).await;
+            if trouble.since.is_some() {
+                // A stream that goes on says nothing of whether the state can be read.
+                tokio::time::sleep(pause).await;
+            } else {
+                self.until_news(task, &mut ear, pause, watch).await;
+            }
             pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Whether the server has heard of the task.
+    async fn is_known(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<bool, String> {
+        let (mut pause, mut trouble) = (PAUSE_FIRST, Trouble::default());
+        loop {
+            match self.call(task, Method::GET, "", None).await {
+                Ok(answered) => return Ok(!answered.is_unknown()),
+                Err(Refused::Lasting(why)) => return Err(why),
+                Err(Refused::Passing(why, trial)) => trouble.again(why, trial, pause, watch)?,
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Nobody here can allow anything, so that what the task asks for is denied, once for each pause.
+    async fn deny(&self, task: &RemoteTask, questions: &mut Questions) {
+        if questions.is_answered {
+            return;
+        }
+        match self.call(task, Method::POST, "resume", Some(json!({ "decisions": [] }))).await {
+            Ok(answered) => {
+                questions.is_answered = true;
+                questions.denied += u32::from(answered.status.is_success());
+            }
+            Err(Refused::Lasting(_)) => questions.is_answered = true,
+            Err(Refused::Passing(..)) => {}
         }
     }
 
@@ -105,9 +146,9 @@ impl Remotes {
         loop {
             match self.call(task, Method::POST, "cancel", None).await {
                 Ok(_) | Err(Refused::Lasting(_)) => return,
-                Err(Refused::Passing(why)) => {
+                Err(Refused::Passing(why, trial)) => {
                     tracing::warn!(task = task.id, "a remote task is not cancelled yet: {why}");
-                    if trouble.again(why, pause, &()).is_err() {
+                    if trouble.again(why, trial, pause, &()).is_err() {
                         return;
                     }
                 }
@@ -121,7 +162,7 @@ impl Remotes {
     async fn until_news(&self, task: &RemoteTask, ear: &mut Ear, pause: Duration, watch: &dyn Watch) {
         if !ear.is_deaf && !ear.is_open() {
             let opened = tokio::time::timeout(OPEN_TIME, self.listen(task, ear.lines.after)).await;
-            ear.open(opened.unwrap_or_else(|_| Err(Refused::Passing("no stream in time".to_owned()))));
+            ear.open(opened.unwrap_or_else(|_| Err(Refused::Passing("no stream in time".to_owned(), Trial::Reach))));
         }
         if !ear.is_open() {
             return tokio::time::sleep(pause).await;
@@ -167,12 +208,12 @@ impl Remotes {
                 Ok(answered) => {
                     answered.insist()?;
                     return match answered.state() {
-                        State::Failed(why) => Err(format!("the remote agent failed: {why}")),
+                        State::Failed(why) => Err(failure(&why)),
                         State::AtWork | State::Asks | State::Done(_) | State::Cancelled => Ok(()),
                     };
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) => trouble.again(why, pause, watch)?,
+                Err(Refused::Passing(why, trial)) => trouble.again(why, trial, pause, watch)?,
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
@@ -185,24 +226,24 @@ impl Remotes {
         Ok(answered.state())
     }
 
-    /// The result, from a server that does not give it with the state.
-    async fn fetch(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<String, String> {
+    /// The result, from a server that does not give it with the state. One that gives none has none to give.
+    async fn fetch(&self, task: &RemoteTask, watch: &dyn Watch) -> Result<Result<String, Cancelled>, String> {
         let (mut pause, mut trouble) = (PAUSE_FIRST, Trouble::default());
         let query = format!("wait?timeout_seconds={FETCH_SECONDS}");
         let answered = loop {
             match self.call(task, Method::GET, &query, None).await {
                 Ok(answered) => break answered,
                 Err(Refused::Lasting(why)) => return Err(why),
-                Err(Refused::Passing(why)) => trouble.again(why, pause, watch)?,
+                Err(Refused::Passing(why, trial)) => trouble.again(why, trial, pause, watch)?,
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         };
         answered.insist()?;
         match answered.state() {
-            State::Done(result) => Ok(result.unwrap_or_default()),
-            State::Failed(why) => Err(format!("the remote agent failed: {why}")),
-            State::Cancelled => Err("the remote agent was cancelled".to_owned()),
+            State::Done(result) => Ok(Ok(result.unwrap_or_default())),
+            State::Failed(why) => Err(failure(&why)),
+            State::Cancelled => Ok(Err(Cancelled)),
             State::AtWork | State::Asks => Err("the remote agent gave no result".to_owned()),
         }
     }
@@ -254,29 +295,90 @@ impl Remotes {
     }
 }
 
+fn failure(why: &str) -> String {
+    format!("the remote agent failed: {why}")
+}
+
+/// The server has ended the task without a result.
+#[derive(Clone, Copy, Debug)]
+struct Cancelled;
+
+fn cancelled(_: Cancelled) -> ModelAnswer {
+    ModelAnswer { text: "the remote agent was cancelled".to_owned(), cancelled: true, ..ModelAnswer::default() }
+}
+
+/// What a task wanted to be allowed.
+#[derive(Debug, Default)]
+struct Questions {
+    /// Of the current pause.
+    is_answered: bool,
+    denied: u32,
+}
+
+impl Questions {
+    fn answer(&self, text: String) -> ModelAnswer {
+        let times = if self.denied == 1 { "once" } else { "more than once" };
+        let note =
+            format!("the remote agent asked {times} for tool calls to be confirmed, which was denied automatically");
+        ModelAnswer { text, note: (self.denied > 0).then_some(note), ..ModelAnswer::default() }
+    }
+}
+
 /// Since when a server cannot be asked, and how often it was tried.
 #[derive(Debug)]
 struct Trouble {
     since: Option<Instant>,
+    /// Since when it answers with failures of its own, without a break.
+    faulty_since: Option<Instant>,
     attempts: u32,
     patience: Duration,
 }
 
 impl Default for Trouble {
     fn default() -> Self {
-        Self { since: None, attempts: 0, patience: UNREACHABLE_MAX }
+        Self { since: None, faulty_since: None, attempts: 0, patience: UNREACHABLE_MAX }
     }
 }
 
 impl Trouble {
     /// Says that another try follows, unless there were enough.
-    fn again(&mut self, why: String, pause: Duration, watch: &dyn Watch) -> Result<(), String> {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        if since.elapsed() > self.patience {
+    fn again(&mut self, why: String, trial: Trial, pause: Duration, watch: &dyn Watch) -> Result<(), String> {
+        let now = Instant::now();
+        self.faulty_since = match trial {
+            Trial::Reach => None,
+            Trial::Fault => self.faulty_since.or(Some(now)),
+        };
+        let is_over = |since: Option<Instant>, patience| since.is_some_and(|since| now - since > patience);
+        if is_over(self.since, self.patience) || is_over(self.faulty_since, FAULTY_MAX) {
             return Err(why);
         }
+        self.since = self.since.or(Some(now));
         self.attempts += 1;
         watch.retrying(self.attempts + 1, pause, &why);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tries once a second; the second in which it is given up.
+    async fn given_up(trial: impl Fn(u64) -> Trial) -> u64 {
+        let mut trouble = Trouble::default();
+        let mut second = 0;
+        while trouble.again(String::new(), trial(second), PAUSE_FIRST, &()).is_ok() {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            second += 1;
+        }
+        second
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_fails_for_good_is_given_up_before_one_that_is_away() {
+        assert_eq!(given_up(|_| Trial::Fault).await, 16);
+        assert_eq!(given_up(|_| Trial::Reach).await, 61);
+        // One that comes back unwell is given its time.
+        assert_eq!(given_up(|second| if second < 30 { Trial::Reach } else { Trial::Fault }).await, 46);
     }
 }

@@ -73,8 +73,8 @@ impl Record {
         }
     }
 
-    /// What happened, an object for each event that tells something.
+    /// What happened, an object for each event.
     pub(crate) fn events(&self) -> impl Iterator<Item = Value> {
-        self.journal.iter().filter_map(|stored| shown_event(&stored.event, stored.seq))
+        self.journal.iter().map(|stored| shown_event(&stored.event, stored.seq))
     }
 }

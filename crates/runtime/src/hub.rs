@@ -3,7 +3,7 @@
 use entourage_model::{CallId, Event, ThreadId, ThreadStatus};
 use entourage_outside::tool::Stream;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
@@ -31,6 +31,8 @@ pub(crate) struct Hub {
     trees: Mutex<HashMap<ThreadId, broadcast::Sender<Notice>>>,
     /// How many watch whole trees; those who wait for a status need no events.
     watchers: Arc<AtomicUsize>,
+    /// Others read the store at any time and expect to find what has happened.
+    has_readers: AtomicBool,
     statuses: Mutex<HashMap<ThreadId, broadcast::Sender<ThreadId>>>,
 }
 
@@ -96,6 +98,15 @@ impl Hub {
     /// Whether anybody watches anything: a cheap way out for the hot path.
     pub(crate) fn is_watched(&self) -> bool {
         self.watchers.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn expect_readers(&self) {
+        self.has_readers.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody would notice that what has happened is not durable yet.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.has_readers.load(Ordering::Acquire)
     }
 
     pub(crate) fn tell(&self, root: ThreadId, notice: Notice) {

@@ -2,7 +2,7 @@
 
 use crate::dex;
 use crate::runtime::{Runtime, RuntimeError};
-use entourage_model::{Digest, Ids, RunId, Team, ThreadId};
+use entourage_model::{Digest, Ids, RunId, Team, ThreadId, Timestamp};
 use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
 use std::sync::Arc;
 
@@ -13,6 +13,11 @@ impl Runtime {
     /// A name that nobody else has.
     pub fn fresh_id(&self) -> String {
         Ids::new(self.inner.store.now(), fastrand::u64(..)).message().to_string()
+    }
+
+    /// The moment, by the clock that everything here is stamped with.
+    pub fn now(&self) -> Timestamp {
+        self.inner.store.now()
     }
 
     pub async fn thread(&self, id: ThreadId) -> Result<Option<ThreadRow>, RuntimeError> {

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long a call that must not be repeated may still run after the runtime was asked to end.
-const GRACE: Duration = Duration::from_secs(8);
+const GRACE: Duration = Duration::from_secs(6);
 /// How long the store may take to hear that this node ends.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -137,6 +137,11 @@ pub(crate) struct Inner {
 }
 
 impl Runtime {
+    /// From now on others read at any time what has happened, so that it becomes durable sooner.
+    pub fn expect_readers(&self) {
+        self.inner.hub.expect_readers();
+    }
+
     /// Announces this process to the store. Nothing is taken up before `resume` or the first message.
     pub async fn start(parts: Parts) -> Result<Self, RuntimeError> {
         let node = Node::join(&*parts.store).await?;
@@ -169,6 +174,9 @@ impl Runtime {
             overflow: AtomicBool::new(false),
             trouble: watch::Sender::new(String::new()),
         });
+        if inner.store.is_shared() {
+            inner.hub.expect_readers();
+        }
         // These go on until the last actor has ended.
         tokio::spawn(node::beat(Arc::clone(&inner)));
         tokio::spawn(poller::heed(Arc::clone(&inner)));

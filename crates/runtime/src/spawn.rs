@@ -4,7 +4,7 @@ use crate::runtime::{Inner, Runtime, RuntimeError};
 use entourage_engine::hears_birth;
 use entourage_model::{
     Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
-    Side, Started, Team, ThreadId, VariableValue,
+    Side, Started, Team, ThreadId, ThreadStatus, VariableValue,
 };
 use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
 use std::collections::BTreeMap;
@@ -225,9 +225,13 @@ impl Runtime {
         self.queue_line(thread, (item, Some(new)), key).await.map(drop)
     }
 
-    /// Ends the current turn of a thread; background children go on.
+    /// Ends the current turn of a thread; background children go on. Where there is no turn, nothing happens.
     pub async fn stop(&self, thread: ThreadId) -> Result<(), RuntimeError> {
-        self.queue(thread, Item::Stop, None).await.map(drop)
+        let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
+        match row.status {
+            ThreadStatus::Idle | ThreadStatus::Done | ThreadStatus::Failed => Ok(()),
+            _ => self.queue(thread, Item::Stop, None).await.map(drop),
+        }
     }
 
     /// Ends a thread and everything below it. Repeating it changes nothing.

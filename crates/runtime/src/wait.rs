@@ -1,6 +1,7 @@
 //! Waiting for threads and runs, without asking again and again.
 
 use crate::runtime::{Runtime, RuntimeError};
+use entourage_engine::Child;
 use entourage_model::{RunId, ThreadId, ThreadStatus};
 use entourage_store::{Page, RunRow, StoreError, ThreadFilter, ThreadRow};
 use std::time::Duration;
@@ -41,9 +42,16 @@ impl Goal<'_> {
 impl Runtime {
     /// The thread once it is neither at work nor waits for a child, or as it is when the time is over.
     pub async fn wait(&self, thread: ThreadId, time_max: Duration) -> Result<ThreadRow, RuntimeError> {
-        let root = self.row(thread).await?.root;
-        self.until(root, time_max, Goal::Settled(thread)).await?;
-        self.row(thread).await
+        let (root, end) = (self.row(thread).await?.root, Instant::now() + time_max);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let is_reached = self.until(root, left, Goal::Settled(thread)).await?;
+            let row = self.row(thread).await?;
+            // Between the two looks somebody may have written to it.
+            if !is_reached || row.status.is_settled() {
+                return Ok(row);
+            }
+        }
     }
 
     /// Waits until nothing below and including this root is at work; false when the time is over first.
@@ -77,9 +85,18 @@ impl Runtime {
         self.inner.store.run(run).await?.ok_or_else(|| RuntimeError::NoRun(run.to_string()))
     }
 
+    /// Whether children that it has cancelled are about to tell that they have ended, and will wake it for a moment.
+    async fn awaits_endings(&self, thread: ThreadId) -> Result<bool, RuntimeError> {
+        let state = self.state(thread).await?;
+        let is_ending = |child: &Child| child.muted && !child.runs.is_empty();
+        Ok(state.is_some_and(|state| state.children.values().any(is_ending)))
+    }
+
     async fn is_reached(&self, goal: &Goal<'_>) -> Result<bool, RuntimeError> {
         match goal {
-            Goal::Settled(thread) => Ok(self.row(*thread).await?.status.is_settled()),
+            Goal::Settled(thread) => {
+                Ok(self.row(*thread).await?.status.is_settled() && !self.awaits_endings(*thread).await?)
+            }
             Goal::Terminated(thread) => Ok(self.row(*thread).await?.status == ThreadStatus::Terminated),
             Goal::Ended(run, _) => Ok(self.run_row(run).await?.status.is_terminal()),
             Goal::Quiet(root) => {

@@ -9,7 +9,7 @@ use crate::limits::{GRACE, Limits, STACK_BYTES};
 use crate::located::Located;
 use crate::outline::Double;
 use crate::project::{Project, Read};
-use crate::remembered::{self, Seen};
+use crate::remembered::{self, Endless, Seen, Watched};
 use crate::sandbox::{Sandbox, Watch};
 use crate::sources::{Memory, Sources};
 use crate::thrown;
@@ -37,6 +37,10 @@ pub struct Evaluated {
 ///
 /// What `memory` knows of it is taken from there, as long as every file that it was made of is still the same.
 pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Result<Evaluated, Fault> {
+    evaluate_within(Limits::DEFINITION, path, sources, memory)
+}
+
+fn evaluate_within(limits: Limits, path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Result<Evaluated, Fault> {
     let entry = sources.read(path).ok().map(|bytes| remembered::key(path, &Digest::of(&bytes)));
     if let Some(fault) = entry.as_ref().and_then(|key| memory.recall_fault(key)) {
         return Err(fault);
@@ -44,7 +48,12 @@ pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Resul
     if let Some(evaluated) = entry.as_ref().and_then(|key| remembered::recall(key, path, sources, memory)) {
         return Ok(evaluated);
     }
-    match run(path, sources, memory, Limits::DEFINITION) {
+    let endless = entry.as_ref().and_then(|key| memory.recall_endless(key));
+    if let Some(fault) = endless.and_then(|endless| endless.fault(sources)) {
+        return Err(fault);
+    }
+    let sources = Watched::new(sources);
+    match run(path, &sources, memory, limits) {
         Ok((evaluated, seen)) => {
             remembered::keep(path, &evaluated, seen, memory);
             Ok(evaluated)
@@ -53,7 +62,10 @@ pub fn evaluate(path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Resul
             if let Some(key) = &entry {
                 memory.keep_fault(key, &fault);
             }
-            keep_endless(path, &fault, sources, memory);
+            keep_shared(path, &fault, &sources, memory);
+            if let Some(key) = entry.filter(|_| fault.kind == FaultKind::Time) {
+                memory.keep_endless(&key, Endless::new(fault.clone(), sources.into_seen()));
+            }
             Err(fault)
         }
     }
@@ -66,7 +78,7 @@ enum Request {
 }
 
 /// Keeps that a module which others import never ends, so that each of them need not wait for it.
-fn keep_endless(entry: &str, fault: &Fault, sources: &dyn Sources, memory: &dyn Memory) {
+fn keep_shared(entry: &str, fault: &Fault, sources: &dyn Sources, memory: &dyn Memory) {
     if fault.kind == FaultKind::Time
         && fault.file != entry
         && let Ok(bytes) = sources.read(&fault.file)
@@ -76,7 +88,7 @@ fn keep_endless(entry: &str, fault: &Fault, sources: &dyn Sources, memory: &dyn 
 }
 
 /// What is known of a module that never ends.
-fn recall_endless(path: &str, bytes: &io::Result<Vec<u8>>, memory: &dyn Memory) -> Option<Fault> {
+fn recall_shared(path: &str, bytes: &io::Result<Vec<u8>>, memory: &dyn Memory) -> Option<Fault> {
     let key = remembered::key(path, &Digest::of(bytes.as_ref().ok()?));
     memory.recall_fault(&key).filter(|fault| fault.kind == FaultKind::Time)
 }
@@ -97,7 +109,7 @@ fn run(path: &str, sources: &dyn Sources, memory: &dyn Memory, limits: Limits) -
         match asked.recv_timeout(left) {
             Ok(Request::Read(path)) => {
                 let bytes = sources.read(&path);
-                if let Some(fault) = recall_endless(&path, &bytes, memory) {
+                if let Some(fault) = recall_shared(&path, &bytes, memory) {
                     return Err(fault);
                 }
                 // If the worker is gone, the next turn learns why.

@@ -37,4 +37,5 @@ pub use hook::{Heard, Occasion, run_hook};
 pub use limits::Limits;
 pub use located::{Found, Located};
 pub use outline::Double;
+pub use remembered::Endless;
 pub use sources::{Memory, NoMemory, OneReading, Sources};

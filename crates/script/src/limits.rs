@@ -16,6 +16,8 @@ impl Limits {
     pub const DEFINITION: Self = Self { bytes: 64 << 20, time: Duration::from_secs(5) };
 }
 
+/// How long it is believed that a definition does not end, while its files stay the same.
+pub(crate) const ENDLESS_KEPT: Duration = Duration::from_secs(600);
 /// A source file.
 pub(crate) const SOURCE_BYTES_MAX: usize = 8 << 20;
 /// Modules of the project behind one definition, itself included.

@@ -9,7 +9,7 @@ pub struct Located {
     pub found: Found,
 }
 
-/// What a value is. Members that are `undefined` are absent; as items of a list they are `Null`.
+/// What a value is. Members that are `undefined` are absent; as items of a list they are `Alien`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     Null,

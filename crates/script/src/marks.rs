@@ -1,15 +1,17 @@
 //! Marks in the JavaScript for what the engine reports without a place: a thrown value that is no error has no stack,
-//! and a computed `import()` fails after the code that asked for it has gone on.
+//! a computed `import()` fails after the code that asked for it has gone on, and taking apart what is no object, or going
+//! through what is no list, is placed at whatever came before it.
 //!
 //! `throw value` becomes `throw mark(value, line, column)`, and the same goes for what `import(…)` is given. The mark
-//! gives back the value and remembers where that was; `entourage:globals` has it.
+//! gives back the value and remembers where that was; `entourage:globals` has it. Before a statement that the engine
+//! keeps no place for stands `0;`, for which it does: no code is made of it but the place, which holds until the next.
 
 use crate::lines::Lines;
-use oxc_allocator::{Allocator, TakeIn};
-use oxc_ast::ast::{Expression, ImportExpression, NumberBase, Program, ThrowStatement};
+use oxc_allocator::{Allocator, TakeIn, Vec as ArenaVec};
+use oxc_ast::ast::{Expression, ImportExpression, NumberBase, Program, Statement, ThrowStatement};
 use oxc_ast::builder::AstBuilder;
 use oxc_ast_visit::{VisitMut, walk_mut};
-use oxc_span::GetSpan;
+use oxc_span::{GetSpan, Span};
 
 /// The mark, as code calls it.
 const MARK: &str = "__entourage_mark__";
@@ -35,6 +37,31 @@ impl<'a> Marker<'a, '_> {
         let arguments = [inner.into(), number(spot.line), number(spot.column)];
         *expression = Expression::new_call_expression(span, callee, None, arguments, false, &self.builder);
     }
+
+    /// Nothing, at a place.
+    fn pause(&self, span: Span) -> Statement<'a> {
+        let nothing = Expression::new_numeric_literal(span, 0.0, None, NumberBase::Decimal, &self.builder);
+        Statement::new_expression_statement(span, nothing, &self.builder)
+    }
+}
+
+/// Whether the engine keeps no place for a statement's own work. It does for expressions, and whatever only holds
+/// others has none.
+fn is_unplaced(statement: &Statement<'_>) -> bool {
+    matches!(
+        statement,
+        Statement::VariableDeclaration(_)
+            | Statement::ClassDeclaration(_)
+            | Statement::ForStatement(_)
+            | Statement::ForInStatement(_)
+            | Statement::ForOfStatement(_)
+            | Statement::WhileStatement(_)
+            | Statement::IfStatement(_)
+            | Statement::SwitchStatement(_)
+            | Statement::ReturnStatement(_)
+            | Statement::ExportDefaultDeclaration(_)
+            | Statement::ExportDeclaration(_)
+    )
 }
 
 impl<'a> VisitMut<'a> for Marker<'a, '_> {
@@ -43,6 +70,20 @@ impl<'a> VisitMut<'a> for Marker<'a, '_> {
         // An error brings its place along.
         if !matches!(statement.argument, Expression::NewExpression(_)) {
             self.mark(&mut statement.argument);
+        }
+    }
+
+    fn visit_statements(&mut self, statements: &mut ArenaVec<'a, Statement<'a>>) {
+        walk_mut::walk_statements(self, statements);
+        if !statements.iter().any(is_unplaced) {
+            return;
+        }
+        for statement in statements.take_in(&self.builder) {
+            // What the transformer made came from nowhere.
+            if is_unplaced(&statement) && !statement.span().is_empty() {
+                statements.push(self.pause(statement.span()));
+            }
+            statements.push(statement);
         }
     }
 

@@ -5,8 +5,8 @@
 //! nobody knows them before.
 
 use crate::evaluate::Evaluated;
-use crate::fault::Spot;
-use crate::limits::VALUE_DEPTH_MAX;
+use crate::fault::{Fault, Spot};
+use crate::limits::{ENDLESS_KEPT, VALUE_DEPTH_MAX};
 use crate::located::{Found, Located};
 use crate::modules;
 use crate::outline::Double;
@@ -14,25 +14,79 @@ use crate::project::is_absent;
 use crate::sources::{Memory, Sources};
 use entourage_model::{Digest, Program};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Changes with the stored form, and with anything that makes another value of the same files.
-const FORM: &str = concat!("entourage definition 3, ", env!("CARGO_PKG_VERSION"));
+const FORM: &str = concat!("entourage definition 4, ", env!("CARGO_PKG_VERSION"));
 
 /// Every path that was looked at, with what lay there.
 pub(crate) type Seen = BTreeMap<String, Option<Digest>>;
+
+/// A definition that did not end in time, and every file that it had looked at by then.
+///
+/// Whoever keeps it for longer than one reading of a project spares everybody the wait, until one of the files changes.
+#[derive(Clone, Debug)]
+pub struct Endless {
+    fault: Fault,
+    seen: Seen,
+    since: Instant,
+}
+
+impl Endless {
+    pub(crate) fn new(fault: Fault, seen: Seen) -> Self {
+        Self { fault, seen, since: Instant::now() }
+    }
+
+    /// Why it gave no value, as long as that still holds: a busy machine may have been to blame, so that it is tried
+    /// again some time.
+    pub(crate) fn fault(self, sources: &dyn Sources) -> Option<Fault> {
+        let holds = self.since.elapsed() < ENDLESS_KEPT && self.seen.iter().all(|seen| is_same(seen, sources));
+        holds.then_some(self.fault)
+    }
+}
+
+/// The files of a project, with what was read of them.
+pub(crate) struct Watched<'a> {
+    sources: &'a dyn Sources,
+    seen: RefCell<Seen>,
+}
+
+impl<'a> Watched<'a> {
+    pub(crate) fn new(sources: &'a dyn Sources) -> Self {
+        Self { sources, seen: RefCell::default() }
+    }
+
+    pub(crate) fn into_seen(self) -> Seen {
+        self.seen.into_inner()
+    }
+}
+
+impl Sources for Watched<'_> {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let read = self.sources.read(path);
+        self.seen.borrow_mut().insert(path.to_owned(), read.as_ref().ok().map(|bytes| Digest::of(bytes)));
+        read
+    }
+}
+
+/// Whether a path leads to what it led to.
+fn is_same((path, expected): (&String, &Option<Digest>), sources: &dyn Sources) -> bool {
+    match sources.read(path) {
+        Ok(bytes) => *expected == Some(Digest::of(&bytes)),
+        Err(error) => expected.is_none() && is_absent(&error),
+    }
+}
 
 /// What was kept under the key of the definition at `path`, if all that it was made of is still the same.
 pub(crate) fn recall(key: &Digest, path: &str, sources: &dyn Sources, memory: &dyn Memory) -> Option<Evaluated> {
     let bytes = memory.recall(key)?;
     let record: Record = serde_json::from_slice(&bytes).ok()?;
-    let same = |(path, expected): (&String, &Option<Digest>)| match sources.read(path) {
-        Ok(bytes) => *expected == Some(Digest::of(&bytes)),
-        Err(error) => expected.is_none() && is_absent(&error),
-    };
     // The entry is named in the key.
-    if !record.seen.iter().filter(|(seen, _)| *seen != path).all(same) {
+    if !record.seen.iter().filter(|(seen, _)| *seen != path).all(|seen| is_same(seen, sources)) {
         return None;
     }
     let mut parts = record.value.into_iter();

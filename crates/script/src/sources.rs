@@ -1,6 +1,7 @@
 //! What an evaluation reads, and what it remembers: both belong to the caller.
 
 use crate::fault::Fault;
+use crate::remembered::Endless;
 use entourage_model::Digest;
 use std::collections::HashMap;
 use std::fmt;
@@ -29,6 +30,14 @@ pub trait Memory: Sync {
 
     /// Keeps a fault under a key.
     fn keep_fault(&self, _key: &Digest, _fault: &Fault) {}
+
+    /// What is known of a definition that did not end. It says itself how long that holds.
+    fn recall_endless(&self, _key: &Digest) -> Option<Endless> {
+        None
+    }
+
+    /// Keeps that under a key.
+    fn keep_endless(&self, _key: &Digest, _endless: Endless) {}
 }
 
 /// A memory for as long as a project is being read: it keeps faults too, so that nothing is evaluated twice in vain.
@@ -68,6 +77,14 @@ impl Memory for OneReading<'_> {
 
     fn keep_fault(&self, key: &Digest, fault: &Fault) {
         self.faults().insert(*key, fault.clone());
+    }
+
+    fn recall_endless(&self, key: &Digest) -> Option<Endless> {
+        self.lasting.recall_endless(key)
+    }
+
+    fn keep_endless(&self, key: &Digest, endless: Endless) {
+        self.lasting.keep_endless(key, endless);
     }
 }
 

@@ -120,6 +120,9 @@ impl<'a, 'js> Reader<'a, 'js> {
 
     fn inside(&mut self, object: &Object<'js>, here: Here<'_>) -> Result<Option<Located>, Fault> {
         if let Some(meant) = self.meant(object, here)? {
+            if meant.is_null() && self.is_instance(object, "Date", here)? {
+                return Ok(Some(Located { spot: here.spot, found: alien("a date that is none") }));
+            }
             return self.read(&meant, here);
         }
         let found = if object.is_function() {
@@ -161,8 +164,9 @@ impl<'a, 'js> Reader<'a, 'js> {
             let key = u32::try_from(index).unwrap_or(u32::MAX);
             let value: Value<'js> = list.get(key).map_err(|error| self.fault(&error, here))?;
             self.path.push(Step::Item(index));
-            let null = Located { spot: here.spot, found: Found::Null };
-            items.push(self.read(&value, here)?.unwrap_or(null));
+            // In a list nothing can be left away without moving the rest.
+            let nothing = Located { spot: here.spot, found: alien("`undefined`") };
+            items.push(self.read(&value, here)?.unwrap_or(nothing));
             self.path.pop();
         }
         Ok(items)
@@ -190,13 +194,16 @@ impl<'a, 'js> Reader<'a, 'js> {
     /// Things whose contents are not their members would come out empty, and nobody would notice.
     fn container(&self, object: &Object<'js>, here: Here<'_>) -> Result<Option<&'static str>, Fault> {
         for name in ["Promise", "Map", "Set", "WeakMap", "WeakSet", "RegExp", "Error"] {
-            let class: Value<'js> = self.ctx.globals().get(name).map_err(|error| self.fault(&error, here))?;
-            let Some(class) = class.into_function() else { continue };
-            if object.is_instance_of(class) {
+            if self.is_instance(object, name, here)? {
                 return Ok(Some(name));
             }
         }
         Ok(None)
+    }
+
+    fn is_instance(&self, object: &Object<'js>, class: &str, here: Here<'_>) -> Result<bool, Fault> {
+        let class: Value<'js> = self.ctx.globals().get(class).map_err(|error| self.fault(&error, here))?;
+        Ok(class.into_function().is_some_and(|class| object.is_instance_of(class)))
     }
 
     /// What was thrown while a part was read. If nothing in the project threw it, the part is to blame.

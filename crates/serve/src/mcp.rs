@@ -6,6 +6,7 @@
 mod document;
 mod over_http;
 mod progress;
+mod question;
 mod relay;
 mod root;
 mod running;
@@ -21,12 +22,13 @@ pub use switch::{Answerer, Search, Switch};
 use crate::service::Service;
 use crate::token::Bearer;
 use axum::http::request::Parts;
-use entourage_model::{Message, ToolStatus};
-use entourage_runtime::{Driven, RuntimeError};
+use entourage_model::{Message, RunStatus, ThreadId, ToolStatus};
+use entourage_runtime::{Driven, Given, Page, RunFilter, RuntimeError};
+use question::{Answer, Asked, Asker, Question, Values};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
-    ContentBlock, CreateTaskResult, Extensions, GetTaskParams, GetTaskResult, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, UpdateTaskParams,
+    ContentBlock, CreateTaskResult, Extensions, GetTaskParams, GetTaskResult, Implementation, InputResponses,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -65,6 +67,8 @@ struct Wish {
     cancelled: CancellationToken,
     /// The client would rather have a task than wait.
     takes_task: bool,
+    /// How the person is asked for what the call turns out to lack.
+    asker: Asker,
 }
 
 impl Wish {
@@ -101,7 +105,9 @@ impl Mcp {
         loop {
             tokio::select! {
                 biased;
-                result = service.runtime.finish_call(&mut call) => return result.map(|message| told(&message).into()),
+                result = service.runtime.finish_call(&mut call) => {
+                    return Self::closed(service, &wish, (thread, &*result?)).await;
+                }
                 () = wish.cancelled.cancelled() => break,
                 () = &mut patience, if is_asked => {
                     is_asked = false;
@@ -117,6 +123,70 @@ impl Mcp {
         Ok(result.into())
     }
 
+    /// The answer to a call that has a result. Where a person can say what was missing, it is what that leads to.
+    async fn closed(
+        service: &Service,
+        wish: &Wish,
+        (thread, result): (ThreadId, &Message),
+    ) -> Result<CallToolResponse, RuntimeError> {
+        let Some(question) = Question::of(service, thread, result).await else { return Ok(told(result).into()) };
+        let asked = question.asked;
+        match question.ask(&wish.asker).await {
+            Answer::Given(values) => Self::boot(service, wish, asked, values).await,
+            Answer::Open(question) => Ok(question.into()),
+            Answer::Refused => Ok(told(result).into()),
+        }
+    }
+
+    /// Starts the subagent that lacked variables, and waits for it as the call would have.
+    async fn boot(
+        service: &Service,
+        wish: &Wish,
+        asked: Asked,
+        values: Values,
+    ) -> Result<CallToolResponse, RuntimeError> {
+        let child = match service.runtime.give(asked.thread, asked.request, values, None).await? {
+            Given::Started(child) => child,
+            Given::Missing(names) => return Ok(failed(format!("Still missing: {}.", names.join(", "))).into()),
+            Given::Unknown => return Ok(failed("The question is over; call the tool again.").into()),
+            Given::Full => return Ok(failed("A limit keeps the subagent from starting now.").into()),
+        };
+        let of_child = RunFilter { thread: Some(child), ..RunFilter::default() };
+        let runs = service.runtime.runs(&of_child, Page { after: None, limit: 1 }).await?;
+        let mut run = runs.into_iter().next().ok_or_else(|| RuntimeError::NoRun(child.to_string()))?;
+        let mut is_wanted = true;
+        loop {
+            tokio::select! {
+                row = service.runtime.wait_for_run(&run.id, TASK_AFTER) => run = row?,
+                () = wish.cancelled.cancelled(), if is_wanted => {
+                    is_wanted = false;
+                    service.runtime.cancel(&run.id).await?;
+                }
+            }
+            match run.status {
+                RunStatus::Done | RunStatus::Failed => return Ok(task::result(service, &run).await?.into()),
+                RunStatus::Cancelled => return Ok(failed("The run was cancelled.").into()),
+                _ if wish.takes_task && is_wanted => {
+                    return Ok(CallToolResponse::Task(CreateTaskResult::new(task::shown(&run))));
+                }
+                RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => {}
+            }
+        }
+    }
+
+    /// A client comes back with what its person said.
+    async fn resumed(
+        service: &Service,
+        wish: &Wish,
+        (state, responses): (&str, InputResponses),
+    ) -> Result<CallToolResponse, RuntimeError> {
+        match (Asked::found(service, state).await, question::answered(responses)) {
+            (Some(asked), Some(values)) => Self::boot(service, wish, asked, values).await,
+            (None, _) => Ok(failed("The question is over; call the tool again.").into()),
+            (_, None) => Ok(failed("Nobody said what the subagent needs to know; it was not started.").into()),
+        }
+    }
+
     /// The client does not want the result any more: what the call has begun is to end.
     async fn take_back(service: &Service, wish: &Wish, call: &mut Driven) -> Result<CallToolResult, RuntimeError> {
         let mut is_open = wish.starts_work();
@@ -129,10 +199,14 @@ impl Mcp {
                 Ok(result) => return result.map(|message| told(&message)),
                 Err(_) if is_open => {}
                 // What is only read goes on without anybody.
-                Err(_) => return Ok(CallToolResult::error(vec![ContentBlock::text("The call was taken back.")])),
+                Err(_) => return Ok(failed("The call was taken back.")),
             }
         }
     }
+}
+
+fn failed(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 fn told(message: &Message) -> CallToolResult {
@@ -169,13 +243,20 @@ impl ServerHandler for Mcp {
         let knows_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
         // Whoever says how long it waits wants to wait.
         let takes_task = knows_tasks && !arguments.contains_key("timeout_seconds");
-        let wish = Wish { tool: tool.clone(), arguments, cancelled: running.cancelled(), takes_task };
+        let asker = Asker::of(&context);
+        let wish = Wish { tool: tool.clone(), arguments, cancelled: running.cancelled(), takes_task, asker };
         let takes_task = takes_task && wish.starts_work();
-        let called = Self::called(&service, Wish { takes_task, ..wish });
+        let wish = Wish { takes_task, ..wish };
+        let called = async {
+            match (request.request_state, request.input_responses) {
+                (Some(state), Some(responses)) => Self::resumed(&service, &wish, (&state, responses)).await,
+                _ => Self::called(&service, wish).await,
+            }
+        };
         // What a client can do something about is a result, so that its model reads it.
         Ok(progress::accompany(&context, called).await.unwrap_or_else(|error| {
             tracing::warn!(%error, tool, "a call over MCP failed");
-            CallToolResult::error(vec![ContentBlock::text(format!("Error: {error}"))]).into()
+            failed(format!("Error: {error}")).into()
         }))
     }
 

@@ -82,8 +82,8 @@ pub(crate) struct Glance {
     keep_unread: Option<String>,
 }
 
-/// One run. Whoever reads the result of an ended one has been given it, unless told otherwise or with a token that may
-/// only look.
+/// One run. Whoever reads the result of an ended one that no thread asked for has been given it, unless told otherwise or
+/// with a token that may only look.
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path), Glance), responses(
     (status = 200, description = "The run", body = Run),
     (status = 400, description = "That is neither `true` nor `false`"),

@@ -47,6 +47,7 @@ impl FromRequestParts<Service> for Admitted {
 
 impl Service {
     pub fn new(runtime: Runtime, teams: Arc<dyn Teams>, tokens: Tokens) -> Self {
+        runtime.expect_readers();
         Self {
             runtime,
             current: Arc::new(Current::new(teams)),
@@ -86,6 +87,8 @@ impl Service {
     /// Notes that somebody was given the result of an ended run. Whoever only looks changes nothing by it.
     pub(crate) async fn read(&self, row: &RunRow) -> Result<bool, RuntimeError> {
         let is_news = self.may_write && row.status.is_terminal() && row.delivered_at.is_none();
+        // What a child came to is for its parent, whoever else looks at it.
+        let is_news = is_news && row.parent.is_none();
         if is_news {
             self.runtime.mark_delivered(&row.id).await?;
         }

@@ -16,7 +16,7 @@ use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use context::Context;
-use entourage_model::{Name, RunId, RunStatus};
+use entourage_model::{Name, RunId, RunStatus, Timestamp};
 use entourage_runtime::{NewRoot, Order, Outgoing, Page, RootKey, RunRow, RuntimeError, ThreadFilter, ThreadRow};
 use id::TaskId;
 use serde::{Deserialize, Serialize};
@@ -62,19 +62,27 @@ pub(crate) struct Task {
 
 /// Why tasks were not taken at all, for as long as anybody may ask. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Refusals(Arc<Mutex<VecDeque<(RunId, String)>>>);
+pub(crate) struct Refusals(Arc<Mutex<VecDeque<Refused>>>);
+
+/// A task that was not taken.
+#[derive(Clone, Debug)]
+struct Refused {
+    task: RunId,
+    why: String,
+    at: Timestamp,
+}
 
 impl Refusals {
-    fn add(&self, task: &RunId, why: &str) {
+    fn add(&self, refused: Refused) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(refused, _)| refused != task);
+        kept.retain(|earlier| earlier.task != refused.task);
         kept.truncate(REFUSALS_MAX - 1);
-        kept.push_front((task.clone(), why.to_owned()));
+        kept.push_front(refused);
     }
 
-    fn find(&self, task: &RunId) -> Option<String> {
+    fn find(&self, task: &RunId) -> Option<Refused> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(refused, _)| refused == task).map(|(_, why)| why.clone())
+        kept.iter().find(|refused| refused.task == *task).cloned()
     }
 }
 
@@ -122,7 +130,7 @@ pub(crate) async fn submit(
         Ok(()) => Ok(Json(taken)),
         Err(RuntimeError::NoAgent(agent)) => {
             let why = format!("there is no agent `{agent}`");
-            service.refusals.add(&run, &why);
+            service.refusals.add(Refused { task: run, why: why.clone(), at: service.runtime.now() });
             Ok(Json(Task { status: "error", error: Some(why), ..taken }))
         }
         Err(error) => Err(error.into()),
@@ -243,7 +251,8 @@ pub(crate) async fn resume(TaskId(_): TaskId) -> Response {
 /// Whoever is told a result has been given it.
 async fn told(service: &Service, task_id: String, row: Option<RunRow>) -> Result<Json<Task>, Fault> {
     let Some(row) = row else {
-        let error = service.refusals.find(&run_id(service, &task_id)).unwrap_or_else(|| "task not found".to_owned());
+        let refused = service.refusals.find(&run_id(service, &task_id));
+        let error = refused.map_or_else(|| "task not found".to_owned(), |refused| refused.why);
         return Ok(Json(Task { task_id, status: "error", result: None, error: Some(error) }));
     };
     service.read(&row).await?;

@@ -1,5 +1,6 @@
 //! Looks for damage: what must hold between our tables.
 
+use crate::blob::{Found, Outside, untold};
 use crate::body::{body, digest, get, thread_id};
 use crate::database::Database;
 use entourage_model::{Digest, Event, Item, Report};
@@ -11,8 +12,9 @@ use uuid::Uuid;
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
 const RESTORE: &str = "restore the database from a copy";
+const RESTORE_OUTSIDE: &str = "restore the place of the long blobs from a copy";
 
-pub(crate) async fn check(database: &Database) -> Result<Vec<Report>, StoreError> {
+pub(crate) async fn check(database: &Database, outside: Option<&Outside>) -> Result<Vec<Report>, StoreError> {
     let mut reports = Vec::new();
     for (sql, report) in RULES {
         for row in database.rows(sql, &[]).await? {
@@ -23,6 +25,7 @@ pub(crate) async fn check(database: &Database) -> Result<Vec<Report>, StoreError
         reports.extend(bodies(database, table, number, read).await?);
     }
     reports.extend(blobs(database).await?);
+    reports.extend(blobs_outside(database, outside).await?);
     Ok(reports)
 }
 
@@ -106,7 +109,7 @@ async fn blobs(database: &Database) -> Result<Vec<Report>, StoreError> {
             let named = digest(row, 0)?;
             after = named.as_bytes().to_vec();
             if Digest::of(&get::<Vec<u8>>(row, 1)?) != named {
-                reports.push(Report::error("S008", format!("the content of blob {named} has changed")).hint(RESTORE));
+                reports.push(changed_blob(named).hint(RESTORE));
             }
         }
         if rows.is_empty() {
@@ -120,4 +123,31 @@ async fn blobs(database: &Database) -> Result<Vec<Report>, StoreError> {
         reports.push(Report::error("S009", what));
     }
     Ok(reports)
+}
+
+/// The same of those that lie outside.
+async fn blobs_outside(database: &Database, outside: Option<&Outside>) -> Result<Vec<Report>, StoreError> {
+    let page = "SELECT digest FROM @.blobs WHERE body IS NULL AND digest > $1 ORDER BY digest LIMIT $2";
+    let mut reports = Vec::new();
+    let mut after: Vec<u8> = Vec::new();
+    loop {
+        let rows = database.rows(page, &[(&after, Type::BYTEA), (&PAGE, Type::INT8)]).await?;
+        for row in &rows {
+            let named = digest(row, 0)?;
+            after = named.as_bytes().to_vec();
+            let report = match outside.ok_or_else(|| untold(named))?.find(named).await? {
+                Found::Whole(_) => continue,
+                Found::Changed => changed_blob(named),
+                Found::Lost => Report::error("S049", format!("the place outside the database has lost blob {named}")),
+            };
+            reports.push(report.hint(RESTORE_OUTSIDE));
+        }
+        if rows.is_empty() {
+            return Ok(reports);
+        }
+    }
+}
+
+fn changed_blob(digest: Digest) -> Report {
+    Report::error("S008", format!("the content of blob {digest} has changed"))
 }

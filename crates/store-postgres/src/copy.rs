@@ -1,6 +1,6 @@
 //! Everything in the database as plain rows, and plain rows into an empty one.
 
-use crate::blob::BlobPlace;
+use crate::blob::{Outside, untold};
 use crate::database::Database;
 use crate::fault::store_error;
 use crate::text::{escape, unescape};
@@ -61,11 +61,11 @@ pub(crate) struct PostgresExport {
     /// The table whose rows are being read.
     open: Option<Table>,
     /// Where blobs lie that the database only knows of.
-    outside: Option<Arc<dyn BlobPlace>>,
+    outside: Option<Arc<Outside>>,
 }
 
 impl PostgresExport {
-    pub(crate) async fn start(database: &Database, outside: Option<Arc<dyn BlobPlace>>) -> Result<Self, StoreError> {
+    pub(crate) async fn start(database: &Database, outside: Option<Arc<Outside>>) -> Result<Self, StoreError> {
         let database = Dedicated::open(database).await?;
         database.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         let living = "SELECT count(*) FROM @.nodes WHERE NOT dead AND expires_at > @.micros()";
@@ -81,14 +81,9 @@ impl PostgresExport {
     async fn complete(&self, batch: &mut Batch) -> Result<(), StoreError> {
         for row in batch.rows.iter_mut().filter(|_| batch.table == Table::Blobs) {
             let [Cell::Bytes(digest), body @ Cell::Null] = row.as_mut_slice() else { continue };
-            let digest = Digest::from_bytes(digest.as_slice().try_into().map_err(|_| strange("digest"))?);
-            let Some(place) = &self.outside else {
-                let what =
-                    format!("blob {digest} lies in a place outside the database, which this process was not told");
-                return Err(StoreError::Unavailable(what));
-            };
-            let lost = || StoreError::Corrupt(format!("the place outside the database has lost blob {digest}"));
-            *body = Cell::Bytes(place.get(digest).await?.ok_or_else(lost)?);
+            let digest = digest_of(digest)?;
+            let outside = self.outside.as_ref().ok_or_else(|| untold(digest))?;
+            *body = Cell::Bytes(outside.get(digest).await?);
         }
         Ok(())
     }
@@ -188,17 +183,19 @@ fn tags(texts: &[String]) -> Cell {
 pub(crate) struct PostgresImport {
     database: Dedicated,
     inserts: BTreeMap<Table, Statement>,
+    /// Where blobs go that are too long for the database. What lies there when a copy fails is nobody's.
+    outside: Option<Arc<Outside>>,
 }
 
 impl PostgresImport {
-    pub(crate) async fn start(database: &Database) -> Result<Self, StoreError> {
+    pub(crate) async fn start(database: &Database, outside: Option<Arc<Outside>>) -> Result<Self, StoreError> {
         let database = Dedicated::open(database).await?;
         database.run("BEGIN").await?;
         let has_rows = "SELECT EXISTS (SELECT 1 FROM @.threads) OR EXISTS (SELECT 1 FROM @.blobs)";
         if database.rows(has_rows).await?.first().is_some_and(|row| row.get(0)) {
             return Err(not_empty());
         }
-        Ok(Self { database, inserts: BTreeMap::new() })
+        Ok(Self { database, inserts: BTreeMap::new(), outside })
     }
 
     async fn insert(&mut self, table: Table) -> Result<Statement, StoreError> {
@@ -220,6 +217,21 @@ impl PostgresImport {
         Ok(statement)
     }
 
+    /// Takes the blobs of a batch out of it that are too long for the database.
+    async fn put_outside(&self, batch: &mut Batch) -> Result<(), StoreError> {
+        let Some(outside) = &self.outside else { return Ok(()) };
+        for row in batch.rows.iter_mut().filter(|_| batch.table == Table::Blobs) {
+            let [Cell::Bytes(digest), cell] = row.as_mut_slice() else { continue };
+            if let Cell::Bytes(body) = &*cell
+                && outside.takes(body.len())
+            {
+                outside.put(digest_of(digest)?, body).await?;
+                *cell = Cell::Null;
+            }
+        }
+        Ok(())
+    }
+
     /// What is appended later lies behind everything that was copied.
     async fn raise_positions(&self, rows: &[Vec<Cell>]) -> Result<(), StoreError> {
         let Some([Cell::Integer(last)]) = rows.first().map(Vec::as_slice) else { return Err(strange("position")) };
@@ -236,10 +248,11 @@ impl PostgresImport {
 
 #[async_trait]
 impl Import for PostgresImport {
-    async fn put(&mut self, batch: Batch) -> Result<(), StoreError> {
+    async fn put(&mut self, mut batch: Batch) -> Result<(), StoreError> {
         if batch.table == Table::Position {
             return self.raise_positions(&batch.rows).await;
         }
+        self.put_outside(&mut batch).await?;
         let statement = self.insert(batch.table).await?;
         let mut rows = Vec::with_capacity(batch.rows.len());
         for row in batch.rows {
@@ -252,7 +265,8 @@ impl Import for PostgresImport {
     }
 
     async fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        self.database.run("COMMIT").await?;
+        // Behind a pooler the session is another's next, who may well choose the same names.
+        self.database.run("DEALLOCATE ALL; COMMIT").await?;
         self.database.run("ANALYZE @.threads, @.events, @.runs, @.lines").await
     }
 }
@@ -286,6 +300,10 @@ fn value(cell: Cell, kind: &Type) -> Result<Value, StoreError> {
             }
         },
     })
+}
+
+fn digest_of(bytes: &[u8]) -> Result<Digest, StoreError> {
+    Ok(Digest::from_bytes(bytes.try_into().map_err(|_| strange("digest"))?))
 }
 
 fn bytes(cell: Cell) -> Result<Option<Vec<u8>>, StoreError> {

@@ -21,6 +21,7 @@ mod journal;
 mod lane;
 mod migration;
 mod node;
+mod place;
 mod refusal;
 mod run;
 mod settings;
@@ -30,5 +31,6 @@ mod thread;
 mod tls;
 
 pub use blob::BlobPlace;
+pub use place::Variables;
 pub use settings::{Options, place};
 pub use store::PostgresStore;

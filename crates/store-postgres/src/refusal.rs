@@ -1,5 +1,6 @@
 //! Why a database is not used: each reason by its code, with what to change.
 
+use crate::blob::BlobPlace;
 use entourage_model::Report;
 use entourage_store::StoreError;
 use tokio_postgres::error::SqlState;
@@ -73,4 +74,24 @@ pub(crate) fn forbidden(what: &str) -> StoreError {
 pub(crate) fn foreign(schema: &str) -> StoreError {
     let report = Report::error("S024", format!("the schema `{schema}` holds something else"));
     refuse(report.hint("name another one by `schema=NAME` in the store's address"))
+}
+
+pub(crate) fn place_address(why: &str) -> StoreError {
+    let report = Report::error("S045", format!("the place for long blobs cannot be used: {why}"));
+    refuse(report.hint("`blobs` in the store's address is `file:///FOLDER` or `s3://BUCKET/PREFIX`"))
+}
+
+/// A place that is not there, or closed to us.
+pub(crate) fn place(place: &str, why: &str, hint: &str) -> StoreError {
+    refuse(Report::error("S046", format!("long blobs cannot lie in `{place}`: {why}")).hint(hint))
+}
+
+pub(crate) fn other_place(place: &dyn BlobPlace) -> StoreError {
+    let report = Report::error("S047", format!("the long blobs of this store lie elsewhere, not in {place:?}"));
+    refuse(report.hint("mount the folder, or name the place that other nodes name; a place can be moved as a whole"))
+}
+
+pub(crate) fn no_place() -> StoreError {
+    let report = Report::error("S048", "long blobs of this store lie outside the database, and nobody said where");
+    refuse(report.hint("add `blobs=…` to the store's address, as other nodes have it"))
 }

@@ -1,6 +1,7 @@
 //! How a store is opened: what the address says, and what the program adds.
 
 use crate::blob::BlobPlace;
+use crate::place::{PlaceAddress, Variables};
 use crate::refusal;
 use crate::tls::Encryption;
 use entourage_store::{Clock, NODE_LIFE, StoreError};
@@ -11,6 +12,8 @@ use tokio_postgres::config::SslMode;
 
 /// Connections that one process opens at most, beside the one that listens.
 const POOL: usize = 16;
+/// What PostgreSQL carries without pain in one value.
+const BLOB_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SCHEMA: &str = "entourage";
 /// So that a server whose machine has gone is noticed.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -24,9 +27,12 @@ pub struct Options {
     pub clock: Option<Clock>,
     /// How long a server that does not answer is waited for: it may just be starting again.
     pub patience: Duration,
-    /// Where blobs lie that are longer than `blob_bytes_max`. Without one they all lie in the database.
+    /// Where blobs lie that are longer than `blob_bytes_max`, unless the address says it. Without a place they all lie in
+    /// the database.
     pub blobs: Option<Arc<dyn BlobPlace>>,
     pub blob_bytes_max: usize,
+    /// What a bucket's credentials and endpoint are read from instead of the process's own variables.
+    pub variables: Option<Variables>,
 }
 
 impl Default for Options {
@@ -37,6 +43,7 @@ impl Default for Options {
             patience: Duration::from_secs(10),
             blobs: None,
             blob_bytes_max: 1024 * 1024,
+            variables: None,
         }
     }
 }
@@ -53,6 +60,9 @@ pub(crate) struct Address {
     pub(crate) listen: bool,
     /// Opens a server that may forget what it has acknowledged.
     pub(crate) accept_loss: bool,
+    pub(crate) blobs: Option<PlaceAddress>,
+    /// The longest blob that lies in the database, if there is another place.
+    pub(crate) blob_bytes: Option<usize>,
 }
 
 impl Address {
@@ -60,6 +70,7 @@ impl Address {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut schema, mut pool, mut listen, mut accept_loss) = (SCHEMA.to_owned(), POOL, true, false);
         let (mut mode, mut root) = ("prefer".to_owned(), None);
+        let (mut blobs, mut blob_bytes) = (None, None);
         let mut rest = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -69,17 +80,22 @@ impl Address {
                 "pool" => pool = checked_pool(&value)?,
                 "listen" => listen = switch(name, &value)?,
                 "accept_loss" => accept_loss = switch(name, &value)?,
+                "blobs" => blobs = Some(PlaceAddress::parse(&value)?),
+                "blob_bytes" => blob_bytes = Some(checked_bytes(&value)?),
                 "sslmode" => mode = value,
                 "sslrootcert" => root = Some(PathBuf::from(value)),
                 _ => rest.push(pair),
             }
+        }
+        if blob_bytes.is_some() && blobs.is_none() {
+            return Err(refusal::address("`blob_bytes` says which blobs lie outside, and there is no `blobs=…`"));
         }
         let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|fault: tokio_postgres::Error| refusal::address(&cause(&fault)))?;
         let (ssl, encryption) = Encryption::parse(&mode, root)?;
         set_up(&mut config, ssl);
-        Ok(Self { config, encryption, schema, pool, listen, accept_loss })
+        Ok(Self { config, encryption, schema, pool, listen, accept_loss, blobs, blob_bytes })
     }
 }
 
@@ -108,6 +124,11 @@ fn checked_schema(name: String) -> Result<String, StoreError> {
 fn checked_pool(number: &str) -> Result<usize, StoreError> {
     let number = number.parse().ok().filter(|number| (2..=1000).contains(number));
     number.ok_or_else(|| refusal::address("`pool` is a number of connections from 2 to 1000"))
+}
+
+fn checked_bytes(number: &str) -> Result<usize, StoreError> {
+    let number = number.parse().ok().filter(|number| *number <= BLOB_BYTES_MAX);
+    number.ok_or_else(|| refusal::address(&format!("`blob_bytes` is a number of bytes up to {BLOB_BYTES_MAX}")))
 }
 
 fn switch(name: &str, value: &str) -> Result<bool, StoreError> {
@@ -160,6 +181,7 @@ mod tests {
             ("postgres://ann:s%40cret@db:5432/work?sslmode=require", "postgres://ann@db:5432/work"),
             ("postgres://ann:se@cret@db/work", "postgres://ann@db/work"),
             ("postgres://db/work?password=secret", "postgres://db/work"),
+            ("postgres://ann@db/work?blobs=s3://key:secret@bucket", "postgres://ann@db/work"),
             ("postgres:db", "postgres"),
         ];
         for (url, shown) in cases {
@@ -182,7 +204,8 @@ mod tests {
     fn a_wrong_address_is_refused_by_name() {
         let cases =
             ["schema=a.b", "schema=1", "schema=", "pool=1", "pool=x", "listen=yes", "accept_loss=1", "strange=1"];
-        for query in cases.into_iter().chain(["sslmode=verify-ca", "schema=%zz"]) {
+        let more = ["sslmode=verify-ca", "schema=%zz", "blob_bytes=1", "blobs=file:///a&blob_bytes=many"];
+        for query in cases.into_iter().chain(more) {
             let refused = Address::parse(&format!("postgres://db/work?{query}")).expect_err(query);
             assert!(matches!(&refused, StoreError::Refused(report) if report.code.0 == "S025"), "{query}: {refused:?}");
         }

@@ -1,5 +1,6 @@
 //! The store itself: every method is one statement.
 
+use crate::blob::Outside;
 use crate::clock::DatabaseClock;
 use crate::copy::{PostgresExport, PostgresImport};
 use crate::database::Database;
@@ -25,6 +26,8 @@ use tokio_postgres::types::Type;
 pub struct PostgresStore {
     options: Options,
     database: Arc<Database>,
+    /// Where long blobs lie, if not in the database.
+    outside: Option<Arc<Outside>>,
     clock: DatabaseClock,
     lanes: Lanes,
     /// None where sessions do not last.
@@ -37,11 +40,12 @@ impl PostgresStore {
         let address = Address::parse(url)?;
         let database = Arc::new(Database::new(&address, options.patience)?);
         migration::prepare(&database, &address).await?;
+        let outside = Outside::open(&database, &address, &options).await?;
         let clock = DatabaseClock::new(options.clock.clone());
         clock.set(database.value("SELECT @.micros()", &[]).await?);
         let lanes = Lanes::start(&database);
         let herald = address.listen.then(|| Herald::start(&database));
-        Ok(Self { options, database, clock, lanes, herald })
+        Ok(Self { options, database, outside, clock, lanes, herald })
     }
 
     /// Lets commits of whoever has lost its lease through, from now on and for all processes of the database: so that
@@ -159,11 +163,11 @@ impl Store for PostgresStore {
     }
 
     async fn put_blob(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
-        blob::put(&self.database, &self.options, digest, bytes).await
+        blob::put(&self.database, self.outside.as_deref(), digest, bytes).await
     }
 
     async fn blob(&self, digest: Digest) -> Result<Option<Blob>, StoreError> {
-        blob::read(&self.database, &self.options, digest).await
+        blob::read(&self.database, self.outside.as_deref(), digest).await
     }
 
     async fn put_file(&self, thread: ThreadId, file: FileRow) -> Result<(), StoreError> {
@@ -226,15 +230,15 @@ impl Store for PostgresStore {
     }
 
     async fn export(&self) -> Result<Box<dyn Export>, StoreError> {
-        Ok(Box::new(PostgresExport::start(&self.database, self.options.blobs.clone()).await?))
+        Ok(Box::new(PostgresExport::start(&self.database, self.outside.clone()).await?))
     }
 
     async fn import(&self) -> Result<Box<dyn Import>, StoreError> {
-        Ok(Box::new(PostgresImport::start(&self.database).await?))
+        Ok(Box::new(PostgresImport::start(&self.database, self.outside.clone()).await?))
     }
 
     async fn check(&self) -> Result<Vec<Report>, StoreError> {
-        check::check(&self.database).await
+        check::check(&self.database, self.outside.as_deref()).await
     }
 
     async fn close(&self) {

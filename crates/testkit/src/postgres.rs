@@ -3,10 +3,12 @@
 //! `cargo x test` starts one server for all tests and names it in a variable. A test that is run by itself starts one
 //! for itself; where that cannot be done it fails, and says what is missing.
 
+mod pooler;
 mod programs;
 mod schema;
 mod server;
 
+pub use pooler::Pooler;
 pub use schema::Schema;
 pub use server::{Server, Stop};
 

@@ -11,11 +11,11 @@ const HASH: &str = "$2b$05$entourageentourageent.i.w5VtPsIM/HO4SdUspYUGln99nyhzq
 const PROGRAMS: [&str; 2] = ["docker-registry", "registry"];
 /// How it says that it is ready, and where.
 const READY: &str = "msg=\"listening on ";
-/// A registry at `127.0.0.2`, which is this machine and not one of its names, in the word of nobody's authority. Whoever
-/// has the key can be a registry for tests.
-const CERTIFICATE: &str = include_str!("real_registry/server.pem");
-const KEY: &str = include_str!("real_registry/server.key");
-const AUTHORITY: &str = include_str!("real_registry/ca.pem");
+/// A server at `127.0.0.2`, which is this machine and not one of its names, in the word of nobody's authority. Whoever
+/// has the key can be a registry or a database for tests.
+pub(crate) const CERTIFICATE: &str = include_str!("real_registry/server.pem");
+pub(crate) const KEY: &str = include_str!("real_registry/server.key");
+pub(crate) const AUTHORITY: &str = include_str!("real_registry/ca.pem");
 
 /// Whom the registry answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

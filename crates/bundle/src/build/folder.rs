@@ -48,6 +48,12 @@ impl Folder {
         while let Some(inside) = open.pop() {
             let path = joined(&folder.root, &inside);
             let entries = sources.entries(&path).map_err(Fault::machine(format!("reading `{path}`")))?;
+            let nameless = sources.nameless(&path).map_err(Fault::machine(format!("reading `{path}`")))?;
+            reports.extend(nameless.into_iter().map(|name| {
+                let what = format!("`{}` cannot be packed: its name is not UTF-8", joined(&path, &name).escape_debug());
+                let hint = "rename it, or leave it out by `.staxignore`";
+                Report::error("B091", what).at(named.place.clone()).hint(hint)
+            }));
             for (name, kind) in entries {
                 let path = joined(&inside, &name);
                 match kind {

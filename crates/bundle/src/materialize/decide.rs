@@ -3,7 +3,7 @@
 use super::adapter::Adapter;
 use super::merge::{Insistence, Left, Merged, Refusal, fresh, merge, unset};
 use super::plan::{Content, Document, Plan, Setting};
-use super::record::{Entry, RECORD, Record, Settled};
+use super::record::{Earlier, Entry, RECORD, Record, Settled};
 use crate::{Exit, Fault};
 use entourage_model::{Digest, Place, Report};
 use std::collections::BTreeSet;
@@ -44,10 +44,10 @@ pub struct Changes {
     pub warnings: Vec<Report>,
 }
 
-/// What makes the target folder hold the plan. A file that we did not write, or that changed since, is named, and then
-/// nothing is done.
+/// What makes the target folder hold the plan, in the place of whatever was written for the same adapter before. A file
+/// that we did not write, or that changed since, is named, and then nothing is done.
 pub fn decide(plan: &Plan, mut record: Record, there: &dyn There, on_clash: OnClash) -> Result<Changes, Fault> {
-    let before = record.take(&plan.agent, plan.adapter).unwrap_or_default();
+    let before = record.take(Some(plan.adapter));
     let mut decision = Decision { record, before, there, on_clash, changes: Changes::default(), blocks: Vec::new() };
     let mut entry = Entry { agent: plan.agent.clone(), adapter: plan.adapter.name().to_owned(), ..Entry::default() };
     for Document { path, content } in &plan.documents {
@@ -74,15 +74,10 @@ pub fn decide(plan: &Plan, mut record: Record, there: &dyn There, on_clash: OnCl
 /// What takes the files away that were written for an adapter, or for all. One that changed since stays, unless
 /// everything is to go.
 pub fn removal(mut record: Record, adapter: Option<Adapter>, there: &dyn There, on_clash: OnClash) -> Changes {
-    let is_meant = |entry: &mut Entry| adapter.is_none_or(|adapter| entry.adapter == adapter.name());
     share_making(&mut record);
-    let entries: Vec<_> = record.entries.extract_if(.., is_meant).collect();
-    let mut decision =
-        Decision { record, before: Entry::default(), there, on_clash, changes: Changes::default(), blocks: Vec::new() };
-    for entry in entries {
-        decision.before = entry;
-        decision.clear_stale(&Entry::default());
-    }
+    let before = record.take(adapter);
+    let mut decision = Decision { record, before, there, on_clash, changes: Changes::default(), blocks: Vec::new() };
+    decision.clear_stale(&Entry::default());
     decision.finish()
 }
 
@@ -95,10 +90,10 @@ fn share_making(record: &mut Record) {
 }
 
 struct Decision<'a> {
-    /// What other bundles wrote, and this one for other adapters.
+    /// What was written for other adapters.
     record: Record,
-    /// What was written here the last time.
-    before: Entry,
+    /// What was written for this one, by this bundle or another.
+    before: Earlier,
     there: &'a dyn There,
     on_clash: OnClash,
     changes: Changes,
@@ -114,44 +109,44 @@ impl Decision<'_> {
                 let is_known = self.before.files.contains_key(path);
                 return is_known || self.record.owner(path, Digest::of(bytes)).is_some();
             }
-            Found::File(there) if !self.may_replace(path, &there) => self.block(path, &there),
-            Found::Nothing | Found::File(_) => self.write(path, bytes, executable),
+            Found::File(there) if !self.may_replace(path, &there) => self.block(path),
+            found @ (Found::Nothing | Found::File(_)) => {
+                self.note_takeover(path, &found);
+                self.record.rewrite(path, Digest::of(bytes));
+                self.write(path, bytes, executable);
+            }
         }
         true
     }
 
+    /// Ours until somebody changes it, whichever bundle and adapter it was written for.
     fn may_replace(&self, path: &str, there: &[u8]) -> bool {
-        self.on_clash == OnClash::Overwrite || self.before.files.get(path) == Some(&Digest::of(there))
+        let digest = Digest::of(there);
+        let is_ours = self.before.wrote(path, digest) || self.record.owner(path, digest).is_some();
+        self.on_clash == OnClash::Overwrite || is_ours
     }
 
-    fn block(&mut self, path: &str, there: &[u8]) {
-        let what = match self.record.owner(path, Digest::of(there)) {
-            Some(Entry { agent, adapter, .. }) => format!("`{path}` was written for agent `{agent}` and `{adapter}`"),
-            None if self.before.files.contains_key(path) => format!("`{path}` was changed since it was written"),
-            None => format!("`{path}` is there already, and was not written by this command"),
+    fn block(&mut self, path: &str) {
+        let is_known = self.before.files.contains_key(path) || self.record.names(path);
+        let what = match is_known {
+            true => format!("`{path}` was changed since it was written"),
+            false => format!("`{path}` is there already, and was not written by this command"),
         };
         self.blocks.push(in_the_way("B073", path, &what));
     }
 
-    /// What will be there once everything is done that was decided so far: several bundles may have written to a file.
-    fn look(&self, path: &str) -> Found {
-        if self.changes.removals.iter().any(|gone| gone == path) {
-            return Found::Nothing;
-        }
-        match self.changes.writes.iter().find(|file| file.path == path) {
-            Some(file) => Found::File(file.bytes.clone()),
-            None => self.there.look(path),
-        }
+    /// Says that another harness reads the file as well, which was written for that one alone.
+    fn note_takeover(&mut self, path: &str, found: &Found) {
+        let Found::File(there) = found else { return };
+        let owner = self.record.owner(path, Digest::of(there)).filter(|_| !self.before.files.contains_key(path));
+        let Some(Entry { agent, adapter, .. }) = owner else { return };
+        let what = format!("`{path}`, which was written for agent `{agent}` and `{adapter}`, says something else now");
+        let hint = format!("`{adapter}` reads it too; write for one of the two elsewhere by `--out DIR`");
+        self.changes.warnings.push(Report::warning("B088", what).at(Place::file(path)).hint(hint));
     }
 
     fn remove(&mut self, path: &str) {
-        self.changes.writes.retain(|file| file.path != path);
         self.changes.removals.push(path.to_owned());
-    }
-
-    fn rewrite(&mut self, path: &str, bytes: &[u8]) {
-        self.changes.writes.retain(|file| file.path != path);
-        self.write(path, bytes, false);
     }
 
     fn write(&mut self, path: &str, bytes: &[u8], executable: bool) {
@@ -199,12 +194,12 @@ impl Decision<'_> {
     fn clear_stale(&mut self, entry: &Entry) {
         let before = std::mem::take(&mut self.before);
         let is_stale = |path: &str| !entry.files.contains_key(path) && !entry.settings.contains_key(path);
-        for (path, digest) in before.files.iter().filter(|(path, _)| is_stale(path)) {
+        for path in before.files.keys().filter(|path| is_stale(path)) {
             if self.record.names(path) {
                 continue;
             }
-            match self.look(path) {
-                Found::File(there) if Digest::of(&there) == *digest || self.on_clash == OnClash::Overwrite => {
+            match self.there.look(path) {
+                Found::File(there) if before.wrote(path, Digest::of(&there)) || self.on_clash == OnClash::Overwrite => {
                     self.remove(path);
                 }
                 Found::File(_) | Found::Blocked(_) => self.keep(path),
@@ -217,13 +212,13 @@ impl Decision<'_> {
     }
 
     fn clear_settings(&mut self, path: &str, settled: &Settled) {
-        let Found::File(there) = self.look(path) else { return };
+        let Found::File(there) = self.there.look(path) else { return };
         let is_shared = |keys: &[String]| self.record.sets(path, keys);
         let left = std::str::from_utf8(&there).ok().and_then(|text| unset(text, settled, is_shared));
         match left {
             Some(Left::Nothing) if settled.is_made => self.remove(path),
-            Some(Left::Nothing) => self.rewrite(path, b"{}\n"),
-            Some(Left::Text(text)) if text.as_bytes() != there => self.rewrite(path, text.as_bytes()),
+            Some(Left::Nothing) => self.write(path, b"{}\n", false),
+            Some(Left::Text(text)) if text.as_bytes() != there => self.write(path, text.as_bytes(), false),
             Some(Left::Text(_)) => {}
             None => self.keep(path),
         }

@@ -3,7 +3,7 @@
 //! Comments, order and white space of the rest stay as they are.
 
 use super::plan::Setting;
-use super::record::{Settled, digest_of};
+use super::record::Settled;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
@@ -43,11 +43,9 @@ pub(super) fn merge(
     insistence: Insistence,
 ) -> Result<Merged, Refusal> {
     let (root, object) = parse(text).ok_or(Refusal::NotAnObject)?;
-    let was_set = |keys: &[String]| before.is_some_and(|before| before.digest(keys).is_some());
+    let was_set = |keys: &[String]| before.is_some_and(|before| before.names(keys));
     let wanted: Vec<_> = wanted.iter().filter(|setting| setting.path != [SCHEMA] || was_set(&setting.path)).collect();
-    let is_ours = |keys: &[String], there: &Value| {
-        before.and_then(|before| before.digest(keys)).is_some_and(|digest| digest == digest_of(there))
-    };
+    let is_ours = |keys: &[String], there: &Value| before.is_some_and(|before| before.holds(keys, there));
     let is_taken = |setting: &&&Setting| match find(&object, &setting.path) {
         Place::Free => false,
         Place::Blocked => true,
@@ -83,8 +81,7 @@ pub(super) enum Left {
 /// Takes out the values that are still as they were set. Absent: the file is no object any more.
 pub(super) fn unset(text: &str, settled: &Settled, is_kept: impl Fn(&[String]) -> bool) -> Option<Left> {
     let (root, object) = parse(text)?;
-    let is_ours =
-        |keys: &[String], there: &Value| settled.digest(keys).is_some_and(|digest| digest == digest_of(there));
+    let is_ours = |keys: &[String], there: &Value| settled.holds(keys, there);
     for old in settled.values.iter().filter(|old| !is_kept(&old.path)) {
         remove(&object, &old.path, is_ours);
     }

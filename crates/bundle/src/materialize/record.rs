@@ -7,7 +7,7 @@ use crate::{Exit, Fault};
 use entourage_model::{Digest, Place, Report};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the record lies, in the folder that it is about.
 pub const RECORD: &str = ".entourage/materialized.json";
@@ -32,6 +32,20 @@ pub(super) struct Entry {
     /// Values in files of settings, by path.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, Settled>,
+}
+
+/// What was written earlier for one adapter, or for all, whichever bundles it came from.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    /// By path. Where several bundles wrote a file, one of them may know what another has changed since.
+    pub(super) files: BTreeMap<String, BTreeSet<Digest>>,
+    pub(super) settings: BTreeMap<String, Settled>,
+}
+
+impl Earlier {
+    pub(super) fn wrote(&self, path: &str, digest: Digest) -> bool {
+        self.files.get(path).is_some_and(|digests| digests.contains(&digest))
+    }
 }
 
 /// Values in a file that others write to as well.
@@ -75,15 +89,32 @@ impl Record {
         text
     }
 
-    /// Takes out what a bundle wrote for an adapter.
-    pub(super) fn take(&mut self, agent: &str, adapter: Adapter) -> Option<Entry> {
-        let found = self.entries.iter().position(|entry| entry.agent == agent && entry.adapter == adapter.name());
-        found.map(|at| self.entries.remove(at))
+    /// Takes out what was written for an adapter, or for all.
+    pub(super) fn take(&mut self, adapter: Option<Adapter>) -> Earlier {
+        let is_meant = |entry: &mut Entry| adapter.is_none_or(|adapter| entry.adapter == adapter.name());
+        let mut earlier = Earlier::default();
+        for entry in self.entries.extract_if(.., is_meant) {
+            for (path, digest) in entry.files {
+                earlier.files.entry(path).or_default().insert(digest);
+            }
+            for (path, settled) in entry.settings {
+                let known = earlier.settings.entry(path).or_default();
+                known.is_made |= settled.is_made;
+                known.values.extend(settled.values);
+            }
+        }
+        earlier
     }
 
     /// Whose a file is, if it has this digest.
     pub(super) fn owner(&self, path: &str, digest: Digest) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.files.get(path) == Some(&digest))
+    }
+
+    /// Lets everybody who wrote a file, but for those who were taken out, have written it as it is from now on.
+    pub(super) fn rewrite(&mut self, path: &str, digest: Digest) {
+        let known = self.entries.iter_mut().filter_map(|entry| entry.files.get_mut(path));
+        known.for_each(|known| *known = digest);
     }
 
     pub(super) fn names(&self, path: &str) -> bool {
@@ -98,8 +129,13 @@ impl Record {
 }
 
 impl Settled {
-    pub(super) fn digest(&self, keys: &[String]) -> Option<Digest> {
-        self.values.iter().find(|value| value.path == keys).map(|value| value.digest)
+    pub(super) fn names(&self, keys: &[String]) -> bool {
+        self.values.iter().any(|value| value.path == keys)
+    }
+
+    /// Whether a value is one that was set there.
+    pub(super) fn holds(&self, keys: &[String], value: &Value) -> bool {
+        self.names(keys) && self.values.contains(&Set { path: keys.to_vec(), digest: digest_of(value) })
     }
 
     pub(super) fn of(is_made: bool, settings: &[Setting]) -> Self {

@@ -83,12 +83,74 @@ fn harnesses_share_a_file_that_says_the_same() {
     let mut folder = Folder::default();
     folder.take(&prompt("Same.\n", Adapter::Codex), REFUSE).unwrap();
     folder.take(&prompt("Same.\n", Adapter::Cursor), REFUSE).unwrap();
-    let refused = folder.take(&prompt("Other.\n", Adapter::Opencode), REFUSE).unwrap_err();
-    assert!(refused.contains("`AGENTS.md` was written for agent `lead-agent` and `codex`"), "{refused}");
     folder.clean(Some(Adapter::Codex), REFUSE);
     assert_eq!(folder.paths(), ["AGENTS.md"]);
     folder.clean(Some(Adapter::Cursor), REFUSE);
     assert_eq!(folder, Folder::default());
+}
+
+#[test]
+fn a_file_of_another_harness_is_ours_to_update_and_it_is_said() {
+    let mut folder = Folder::default();
+    folder.take(&prompt("Same.\n", Adapter::Codex), REFUSE).unwrap();
+    let warnings = folder.take(&prompt("Other.\n", Adapter::Opencode), REFUSE).unwrap();
+    let expected = "[B088] `AGENTS.md`, which was written for agent `lead-agent` and `codex`, says something else now";
+    assert_eq!(warnings, [expected]);
+    assert_eq!(folder.text("AGENTS.md"), "Other.\n");
+    // It is said once, and the file goes with the last of the two.
+    assert_eq!(folder.take(&prompt("More.\n", Adapter::Opencode), REFUSE).unwrap(), [""; 0]);
+    assert_eq!(folder.clean(Some(Adapter::Opencode), REFUSE), [""; 0]);
+    assert_eq!(folder.paths(), ["AGENTS.md"]);
+    assert_eq!(folder.clean(Some(Adapter::Codex), REFUSE), [""; 0]);
+    assert_eq!(folder, Folder::default());
+}
+
+/// A bundle of this name for Cursor, with a prompt, a server and these subagents.
+fn named(agent: &str, names: &[&str]) -> Plan {
+    let agents: Value = names.iter().map(|name| ((*name).to_owned(), json!({ "description": "Works." }))).collect();
+    let keys = json!({ "name": agent, "prompt": "./p.md", "mcp": "./mcp.json" });
+    let mut files = with_subagents("cursor", &keys, &agents);
+    files.insert("p.md", format!("I am {agent}.\n"), false);
+    let mcp = json!({ "servers": { "shelf": { "command": agent }, agent: { "command": "own" } } });
+    files.insert("mcp.json", mcp.to_string(), false);
+    planned(&files, Adapter::Cursor)
+}
+
+#[test]
+fn another_bundle_takes_the_place_of_the_one_before() {
+    let mut folder = Folder::new(&[(SETTINGS, THEIRS), ("README.md", "Mine.\n")]);
+    folder.take(&named("first", &["one", "both"]), REFUSE).unwrap();
+    let mut alone = Folder::new(&[(SETTINGS, THEIRS), ("README.md", "Mine.\n")]);
+    alone.take(&named("second", &["both", "two"]), REFUSE).unwrap();
+    assert_eq!(folder.take(&named("second", &["both", "two"]), REFUSE).unwrap(), [""; 0]);
+    assert_eq!(folder.paths(), alone.paths());
+    assert_eq!(folder.text("AGENTS.md"), "I am second.\n");
+    assert_eq!(folder.text(RECORD), alone.text(RECORD));
+    let settings = lax_json(folder.text(SETTINGS));
+    let servers =
+        json!({ "mine": { "command": "m" }, "shelf": { "command": "second" }, "second": { "command": "own" } });
+    assert_eq!(settings["mcpServers"], servers, "{settings}");
+    // What somebody changed is not ours any more, whoever wrote it.
+    folder.0.insert("AGENTS.md".to_owned(), b"Changed.\n".to_vec());
+    let refused = folder.take(&named("third", &[]), REFUSE).unwrap_err();
+    assert!(refused.starts_with("2: [B073] `AGENTS.md` was changed since it was written"), "{refused}");
+    assert_eq!(folder.clean(None, OnClash::Overwrite), [""; 0]);
+    assert_eq!(folder.paths(), [SETTINGS, "README.md"]);
+    assert_eq!(lax_json(folder.text(SETTINGS)), lax_json(THEIRS));
+}
+
+#[test]
+fn a_record_in_which_bundles_stand_side_by_side_is_cleared_as_well() {
+    let digest = |text: &str| entourage_model::Digest::of(text.as_bytes()).to_string();
+    let entry = |agent: &str, files: Value| json!({ "agent": agent, "adapter": "cursor", "files": files });
+    let record = json!({ "version": 1, "entries": [
+        entry("a", json!({ "AGENTS.md": digest("Old.\n"), "a.md": digest("A.\n") })),
+        entry("b", json!({ "AGENTS.md": digest("New.\n"), "b.md": digest("B.\n") })),
+    ] });
+    let mut folder =
+        Folder::new(&[("AGENTS.md", "New.\n"), ("a.md", "A.\n"), ("b.md", "B.\n"), (RECORD, &record.to_string())]);
+    assert_eq!(folder.take(&prompt("Third.\n", Adapter::Cursor), REFUSE).unwrap(), [""; 0]);
+    assert_eq!((folder.paths(), folder.text("AGENTS.md")), (vec!["AGENTS.md"], "Third.\n"));
 }
 
 #[test]

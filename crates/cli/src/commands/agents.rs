@@ -26,7 +26,7 @@ pub(crate) fn perform(invocation: &Invocation) {
         .map(|agent| {
             let file = agent.source.file.clone().unwrap_or_else(|| "-".to_owned());
             let description = table::first_line(&agent.description, 80);
-            [agent.name.to_string(), agent.source.format.clone(), file, description]
+            [table::cell(agent.name.as_str()), agent.source.format.clone(), table::cell(&file), description]
         })
         .collect();
     let heads = ["AGENT", "FORMAT", "FILE", "DESCRIPTION"];

@@ -10,6 +10,7 @@ use crate::memory;
 use crate::output::{self, Output};
 use crate::packing::{Registries, descriptor_json};
 use crate::project::Project;
+use crate::remote_agent;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_bundle::{Built, BytesOf, Draft, Fault, LOCK_FILE, Layout, Order, Shelf, Sources};
@@ -25,7 +26,7 @@ Examples:
   entourage build ../agent --out dist  pack another one, into the OCI layout `dist`
 
 A project is defined by `agent.ts` or `agent.json`. Without either, `lead` is packed with every agent that the project
-declares, in whatever format. The same files always make the same digest.")]
+declares, in whatever format, but for those that run elsewhere. The same files always make the same digest.")]
 pub(crate) struct Arguments {
     /// The project to pack [default: this one]
     #[arg(value_name = "PATH")]
@@ -89,26 +90,25 @@ fn declared(invocation: &Invocation, project: &Project) -> Result<(Parcel, Vec<L
         return Err(authored(loaded.reports));
     }
     let lead = loaded.team.agents.get(&loaded.primary).cloned();
-    let lead = lead.ok_or_else(|| authored(vec![nothing()]))?;
+    let lead = lead.expect("whoever declares no primary agent has `lead`");
     // What holds in every project of this user is not part of this one.
     let is_own = |file: &String| project.has(file);
     let own = loaded.team.agents.values().filter(|agent| agent.source.file.as_ref().is_some_and(is_own));
-    let names: Vec<Name> = own.map(|agent| agent.name.clone()).filter(|name| *name != loaded.primary).collect();
-    if names.is_empty() {
-        return Err(authored(vec![nothing()]));
-    }
+    let own = own.filter(|agent| agent.name != loaded.primary);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = own.partition(|agent| agent.remote.is_none());
+    let names: Vec<Name> = here.into_iter().map(|agent| agent.name.clone()).collect();
     let root = project.root.canonicalize().unwrap_or_else(|_| project.root.clone());
     let folder = root.file_name().and_then(|name| name.to_str()).and_then(agent_slug);
     let name = folder.as_deref().unwrap_or("agents");
     let (mut parcel, losses) =
         entourage_declare::parcel_of_team(&loaded.team, &lead, &names, name).map_err(authored)?;
-    parcel.reports = loaded.reports;
+    let left_out = elsewhere.into_iter().map(|agent| {
+        let what = format!("agent `{}` runs on another server, and is not packed", agent.name);
+        let hint = "nothing, if whoever gets the bundle can do without it; else they declare it themselves";
+        Report::warning("B089", what).at(remote_agent::place(project, &invocation.settings_files, agent)).hint(hint)
+    });
+    parcel.reports = loaded.reports.into_iter().chain(left_out).collect();
     Ok((parcel, losses))
-}
-
-fn nothing() -> Report {
-    let report = Report::error("B013", "there is nothing to pack: neither a definition nor a declared agent");
-    report.hint("write `agent.ts` or `agent.json`, or `entourage init` for a starter project")
 }
 
 fn write_lock(project: &Project, built: &Built) -> Result<(), Failure> {

@@ -3,10 +3,12 @@
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
+use crate::remote_agent;
+use crate::table::cell;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
-use entourage_declare::{Format, Loss};
-use entourage_model::{Name, Report, Team, nearest};
+use entourage_declare::{Format, Loaded, Loss};
+use entourage_model::{Agent, Name, Report, Severity, Team, nearest};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -20,7 +22,7 @@ Each field that the target has no word for is named. A file that is there alread
 unless `--force` is given.")]
 pub(crate) struct Arguments {
     /// The format to write
-    #[arg(long, value_name = "FORMAT", value_parser = format_named)]
+    #[arg(long, value_name = "FORMAT", value_parser = |name: &str| format_named(name, Format::is_exported))]
     to: Format,
     /// Where the target's folders are written [default: the project]
     #[arg(long, value_name = "DIR")]
@@ -33,20 +35,27 @@ pub(crate) struct Arguments {
     agents: Vec<String>,
 }
 
-/// What `--to` and `--from` take.
-pub(super) fn format_named(name: &str) -> Result<Format, String> {
+/// What `--to` and `--from` take. Only the formats that are meant are named; why another one is refused is told later.
+pub(super) fn format_named(name: &str, is_meant: fn(Format) -> bool) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+        let names: Vec<_> = Format::ALL.into_iter().filter(|format| is_meant(*format)).map(Format::name).collect();
         let meant = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
         format!("the formats are {}{}", names.join(", "), meant.unwrap_or_default())
     })
 }
 
 pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<(), Failure> {
-    let team = invocation.declared().team;
-    let names = chosen(&team, &arguments.agents)?;
-    let written = entourage_declare::export(&team, &names, arguments.to)
+    let Loaded { team, reports, .. } = invocation.declared();
+    let broken: Vec<_> = reports.into_iter().filter(|report| report.severity == Severity::Error).collect();
+    if arguments.agents.is_empty() {
+        // What is written may not be all that there was meant to be.
+        broken.iter().for_each(|report| invocation.screen.report(report));
+    }
+    let names = chosen(&team, &arguments.agents, &broken)?;
+    let (names, left_out) = split(invocation, &team, names, arguments)?;
+    let mut written = entourage_declare::export(&team, &names, arguments.to)
         .map_err(|reports| Failure { reports, exit: Exit::Usage })?;
+    written.losses.extend(left_out);
     let files = texts(written.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let on_clash = if arguments.force { OnClash::Overwrite } else { OnClash::Refuse };
     Output::open(arguments.out.as_deref(), &invocation.project)?.write(&files, on_clash)?;
@@ -56,7 +65,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
             written.agents.iter().map(|(name, file)| json!({ "name": name, "format": format, "file": file })).collect();
         invocation.screen.json(&json!({ "agents": agents, "losses": losses_json(&written.losses) }));
     } else {
-        let lines: Vec<_> = written.agents.iter().map(|(name, file)| format!("{name} → {file}")).collect();
+        let lines: Vec<_> = written.agents.iter().map(|(name, file)| cell(&format!("{name} → {file}"))).collect();
         invocation.screen.data(&lines.join("\n"));
         describe_losses(invocation, &written.losses, &format!("has no word in {} and is lost", arguments.to));
     }
@@ -64,7 +73,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
 }
 
 /// The agents that were named, or everything that the project itself declares.
-fn chosen(team: &Team, wanted: &[String]) -> Result<Vec<Name>, Failure> {
+fn chosen(team: &Team, wanted: &[String], broken: &[Report]) -> Result<Vec<Name>, Failure> {
     if wanted.is_empty() {
         let own: Vec<_> = team.agents.values().filter(|agent| agent.source.file.is_some()).collect();
         if own.is_empty() {
@@ -80,14 +89,57 @@ fn chosen(team: &Team, wanted: &[String]) -> Result<Vec<Name>, Failure> {
     for name in wanted {
         match team.agents.get_key_value(name.as_str()) {
             Some((name, _)) => names.push(name.clone()),
-            None => {
-                let meant = nearest(name, team.agents.keys().map(Name::as_str));
-                let hint = meant.map(|name| format!("did you mean `{name}`?"));
-                reports.push(Report { hint, ..Report::error("C010", format!("there is no agent `{name}`")) });
-            }
+            None => reports.extend(absent(team, name, broken)),
         }
     }
     if reports.is_empty() { Ok(names) } else { Err(Failure { reports, exit: Exit::Usage }) }
+}
+
+/// Why an agent is not there: the faults of its file, if it has one.
+fn absent(team: &Team, name: &str, broken: &[Report]) -> Vec<Report> {
+    let is_its = |report: &&Report| report.place.as_ref().is_some_and(|place| is_named(&place.file, name));
+    let faults: Vec<_> = broken.iter().filter(is_its).cloned().collect();
+    if !faults.is_empty() {
+        return faults;
+    }
+    let meant = nearest(name, team.agents.keys().map(Name::as_str)).map(|name| format!("did you mean `{name}`?"));
+    let broken = (!broken.is_empty()).then(|| "some declarations are broken: `entourage check` shows them".to_owned());
+    vec![Report { hint: meant.or(broken), ..Report::error("C010", format!("there is no agent `{name}`")) }]
+}
+
+/// Whether a file is called as an agent is.
+fn is_named(file: &str, agent: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_prefix(agent).is_some_and(|ending| ending.starts_with('.'))
+}
+
+/// Those that can be exported, and what is lost of the others: an agent that runs elsewhere has no text here, and some
+/// formats take none without. One that was asked for by name is refused.
+fn split(
+    invocation: &Invocation,
+    team: &Team,
+    names: Vec<Name>,
+    arguments: &Arguments,
+) -> Result<(Vec<Name>, Vec<Loss>), Failure> {
+    let to = arguments.to;
+    let is_elsewhere = |agent: &Agent| agent.remote.is_some() && entourage_declare::needs_prompt(agent, to);
+    let agent = |name: &Name| team.agent(name).filter(|agent| is_elsewhere(agent));
+    let reports = names.iter().filter_map(agent).map(|agent| {
+        let what = format!("agent `{}` runs on another server, and `{to}` takes no agent without a prompt", agent.name);
+        let place = remote_agent::place(&invocation.project, &invocation.settings_files, agent);
+        let hint = "declare it there by the means of that harness, or export it to another format";
+        let report =
+            if arguments.agents.is_empty() { Report::warning("B089", what) } else { Report::error("B089", what) };
+        report.at(place).hint(hint)
+    });
+    let reports: Vec<_> = reports.collect();
+    if !arguments.agents.is_empty() && !reports.is_empty() {
+        return Err(Failure { reports, exit: Exit::Usage });
+    }
+    reports.iter().for_each(|report| invocation.screen.report(report));
+    let (elsewhere, here): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| agent(name).is_some());
+    let losses = elsewhere.into_iter().map(|agent| Loss { agent: agent.to_string(), field: "url".to_owned() });
+    Ok((here, losses.collect()))
 }
 
 pub(super) fn losses_json(losses: &[Loss]) -> Vec<Value> {
@@ -96,6 +148,6 @@ pub(super) fn losses_json(losses: &[Loss]) -> Vec<Value> {
 
 pub(super) fn describe_losses(invocation: &Invocation, losses: &[Loss], fate: &str) {
     for Loss { agent, field } in losses {
-        invocation.screen.note(&format!("`{field}` of `{agent}` {fate}"));
+        invocation.screen.note(&cell(&format!("`{field}` of `{agent}` {fate}")));
     }
 }

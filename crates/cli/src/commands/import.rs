@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
 use crate::project::{Project, read_outside};
+use crate::table::cell;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_declare::{FILE_BYTES_MAX, Files, Format, Imported, ImportedAgent, Kind};
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The format of the files, if it cannot be guessed
-    #[arg(long, value_name = "FORMAT", value_parser = super::export::format_named)]
+    #[arg(long, value_name = "FORMAT", value_parser = |name: &str| super::export::format_named(name, Format::is_imported))]
     from: Option<Format>,
 }
 
@@ -50,8 +51,13 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
         .iter()
         .flat_map(|(imported, _)| imported.reports.iter().cloned())
         .partition(|report| report.severity == Severity::Error);
-    for warning in &warnings {
-        invocation.screen.report(warning);
+    let known: Vec<_> = invocation.settings.servers.keys().map(|key| key.name.clone()).collect();
+    let undeclared = found.iter().flat_map(|(imported, from)| {
+        let agents = imported.agents.iter().flat_map(|agent| agent.undeclared_servers(&known));
+        agents.map(move |report| report.at(Place::file(from)))
+    });
+    for warning in warnings.into_iter().chain(undeclared) {
+        invocation.screen.report(&warning);
     }
     refused.extend(clashes(invocation, arguments, &found));
     if !refused.is_empty() {
@@ -150,7 +156,7 @@ fn tell(invocation: &Invocation, found: &[(Imported, String)], agents: &[&Import
         return invocation.screen.json(&json!({ "agents": agents, "losses": losses_json(&losses) }));
     }
     let lines: Vec<_> =
-        agents.iter().map(|agent| format!("{} ({}) → {}", agent.name, agent.format, agent.path)).collect();
+        agents.iter().map(|agent| cell(&format!("{} ({}) → {}", agent.name, agent.format, agent.path))).collect();
     invocation.screen.data(&lines.join("\n"));
     describe_losses(invocation, &losses, "has no effect here; it is kept");
 }

@@ -10,11 +10,13 @@ use crate::source::{Holder, Source};
 use crate::storage::Storage;
 use crate::transcript::{self, Audience, Length};
 use crate::tree::Tree;
+use crate::verdict::ChildVerdict;
 use crate::workbench::silent_models;
 use clap::Args;
 use entourage_model::ThreadStatus;
 use entourage_serve::shape::ThreadWithChildren;
-use entourage_store::{RunFilter, ThreadRow};
+use entourage_store::{RunEnd, RunFilter, ThreadRow};
+use serde::Serialize;
 
 /// So many lines of each message are shown.
 const LINES_MAX: usize = 6;
@@ -38,7 +40,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         }
         Holder::Server(server) if invocation.is_json() => {
             let row = identifier::thread(&server, &arguments.thread).await?;
-            invocation.screen.json(&server.shown(row.id).await?);
+            let shown = Shown { thread: server.shown(row.id).await?, rest: Rest::read(&server, &row).await? };
+            invocation.screen.json(&shown);
             return Ok(());
         }
         Holder::Store(_) | Holder::Server(_) => {}
@@ -51,7 +54,39 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     Ok(())
 }
 
-/// As `GET /threads/{id}`: its children are what the thread itself knows of them.
+/// A thread as `GET /threads/{id}` shows it, and what only this command tells.
+#[derive(Serialize)]
+struct Shown<T> {
+    #[serde(flatten)]
+    thread: T,
+    #[serde(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize)]
+struct Rest {
+    /// Why its last session failed.
+    error: Option<String>,
+    /// Every thread below it; `children` are those that it can speak to.
+    tree: Vec<ChildVerdict>,
+}
+
+impl Rest {
+    async fn read(source: &dyn Source, row: &ThreadRow) -> Result<Self, Failure> {
+        let tree = ChildVerdict::below(&Tree::read(source, row.root).await?, row.id);
+        Ok(Self { error: fault(source, row).await?, tree })
+    }
+}
+
+/// Why the thread's last session failed, if it did.
+async fn fault(source: &dyn Source, row: &ThreadRow) -> Result<Option<String>, Failure> {
+    if row.status != ThreadStatus::Failed {
+        return Ok(None);
+    }
+    let end = source.last_end(row.id).await?;
+    Ok(end.and_then(|end| RunEnd::from(&end).error.map(str::to_owned)))
+}
+
 async fn document(invocation: &Invocation, storage: Storage, thread: &str) -> Result<(), Failure> {
     let errand = Errand::open(invocation, storage, silent_models()).await?;
     let row = identifier::thread(errand.bench.storage(), thread).await?;
@@ -60,8 +95,9 @@ async fn document(invocation: &Invocation, storage: Storage, thread: &str) -> Re
         Some(state) => (state.agent.clone(), state.registry().collect()),
         None => (row.agent.clone(), Vec::new()),
     };
+    let rest = Rest::read(errand.bench.storage(), &row).await?;
     errand.bench.close().await;
-    invocation.screen.json(&ThreadWithChildren::new(&row, &agent, &children));
+    invocation.screen.json(&Shown { thread: ThreadWithChildren::new(&row, &agent, &children), rest });
     Ok(())
 }
 
@@ -74,6 +110,9 @@ async fn words(source: &dyn Source, row: &ThreadRow, last: usize, paint: Paint) 
     lines.push(format!("{} {}", paint.strong("started"), ago(source.now(), row.created_at)));
     lines.push(String::new());
     branch(source, &tree, row, (&mut Vec::new(), paint), &mut lines).await?;
+    if let Some(fault) = fault(source, row).await? {
+        lines.push(format!("{} {fault}", paint.bad("because")));
+    }
     let messages = transcript::last(source.messages(row.id, Audience::People).await?, last);
     if !messages.is_empty() {
         lines.push(String::new());

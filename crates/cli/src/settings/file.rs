@@ -142,12 +142,8 @@ fn advice(shape: &Shape, value: Option<&Value>, path: &str) -> String {
 pub(super) fn fits(shape: &Shape, value: &Value, path: &str) -> bool {
     match shape {
         Shape::Text => value.is_str(),
-        Shape::Count => match path.split_once('.') {
-            // A limit's own type says how much it can hold.
-            Some(("limits", name)) => Limits::deserialize(Table::from_iter([(name.to_owned(), value.clone())])).is_ok(),
-            _ => value.as_integer().is_some_and(|number| number >= 0),
-        },
-        Shape::Some => value.as_integer().is_some_and(|number| number > 0),
+        Shape::Count => is_held(value, path) && value.as_integer().is_some_and(|number| number >= 0),
+        Shape::Some => is_held(value, path) && value.as_integer().is_some_and(|number| number > 0),
         Shape::Flag => value.is_bool(),
         Shape::Texts => value.as_array().is_some_and(|texts| texts.iter().all(Value::is_str)),
         Shape::Words(words) => {
@@ -158,6 +154,14 @@ pub(super) fn fits(shape: &Shape, value: &Value, path: &str) -> bool {
         Shape::Word(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         Shape::Table(_) | Shape::Named(_) => false,
         Shape::Open => value.is_table(),
+    }
+}
+
+/// A limit's own type says how much it can hold.
+fn is_held(value: &Value, path: &str) -> bool {
+    match path.split_once('.') {
+        Some(("limits", name)) => Limits::deserialize(Table::from_iter([(name.to_owned(), value.clone())])).is_ok(),
+        _ => true,
     }
 }
 

@@ -30,7 +30,7 @@ impl Shape {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Count => "a whole number, neither negative nor too large".to_owned(),
-            Self::Some => "a whole number above zero".to_owned(),
+            Self::Some => "a whole number above zero, and not too large".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Model => "a model reference such as `openai:gpt-5`".to_owned(),
@@ -42,6 +42,20 @@ impl Shape {
 }
 
 impl Shape {
+    pub(super) fn is_table(&self) -> bool {
+        match self {
+            Self::Table(_) | Self::Named(_) | Self::Open => true,
+            Self::Text
+            | Self::Count
+            | Self::Some
+            | Self::Flag
+            | Self::Texts
+            | Self::Words(_)
+            | Self::Model
+            | Self::Word(_) => false,
+        }
+    }
+
     /// What somebody who wrote these words probably meant.
     pub(super) fn meant<'a>(&self, written: impl IntoIterator<Item = &'a str>) -> Option<String> {
         match self {
@@ -105,26 +119,27 @@ pub(super) const ROOT: &[(&str, Shape)] = &[
     ("providers", Shape::Table(PROVIDERS)),
 ];
 
-/// The names of `entourage_model::Limits`, which a test holds together.
+/// The names of `entourage_model::Limits`, which a test holds together. None at all makes sense of children and of what
+/// is shown or kept, and not of what every run needs.
 pub(super) const LIMITS: &[(&str, Shape)] = &[
     ("depth", Shape::Count),
     ("children_live", Shape::Count),
     ("children_total", Shape::Count),
-    ("steps", Shape::Count),
-    ("session_turns", Shape::Count),
-    ("run_seconds", Shape::Count),
-    ("first_byte_seconds", Shape::Count),
-    ("stall_seconds", Shape::Count),
-    ("model_attempts", Shape::Count),
-    ("queue_messages", Shape::Count),
-    ("message_bytes", Shape::Count),
+    ("steps", Shape::Some),
+    ("session_turns", Shape::Some),
+    ("run_seconds", Shape::Some),
+    ("first_byte_seconds", Shape::Some),
+    ("stall_seconds", Shape::Some),
+    ("model_attempts", Shape::Some),
+    ("queue_messages", Shape::Some),
+    ("message_bytes", Shape::Some),
     ("tool_output_bytes", Shape::Count),
-    ("http_body_bytes", Shape::Count),
-    ("script_bytes", Shape::Count),
-    ("script_seconds", Shape::Count),
-    ("shell_seconds", Shape::Count),
-    ("shell_bytes", Shape::Count),
-    ("artifact_bytes", Shape::Count),
+    ("http_body_bytes", Shape::Some),
+    ("script_bytes", Shape::Some),
+    ("script_seconds", Shape::Some),
+    ("shell_seconds", Shape::Some),
+    ("shell_bytes", Shape::Some),
+    ("artifact_bytes", Shape::Some),
     ("variables_seconds", Shape::Count),
 ];
 

@@ -1,6 +1,7 @@
 //! `[shell]`: the box that commands run in.
 
-use entourage_model::{Place, Report};
+use super::file::place_of;
+use entourage_model::Report;
 use entourage_outside::sandbox::SandboxWish;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -34,12 +35,16 @@ impl ShellWish {
 }
 
 /// Takes the wish for no sandbox away from a file that nobody trusts.
-pub(super) fn distrust(table: &mut Table, name: &str) -> Option<Report> {
+pub(super) fn distrust(table: &mut Table, (name, text): (&str, &str)) -> Option<Report> {
     let Some(Value::Table(shell)) = table.get_mut("shell") else { return None };
     if shell.get("sandbox").and_then(Value::as_str) != Some("none") {
         return None;
     }
     shell.remove("sandbox");
     let what = "`shell.sandbox = \"none\"` is ignored: a project may not switch the sandbox off before it is trusted";
-    Some(Report::warning("T001", what).at(Place::file(name)).hint("if you trust this project, add `--trust`"))
+    Some(
+        Report::warning("T001", what)
+            .at(place_of(name, text, &["shell", "sandbox"]))
+            .hint("if you trust this project, add `--trust`"),
+    )
 }

@@ -74,7 +74,7 @@ fn a_fault_is_shown_where_it_stands() {
         [
             "error[C004]: setting `model` must be a model reference such as `openai:gpt-5`\n  at entourage.toml:1:1\nhint: write it as in `model = \"openai:gpt-5\"`",
             "warning[C005]: there is no setting `limits.depht`\n  at entourage.toml:3:3\nhint: did you mean `depth`?",
-            "error[C004]: setting `limits.steps` must be a whole number, neither negative nor too large\n  at entourage.toml:4:1\nhint: write it as in `steps = 3`",
+            "error[C004]: setting `limits.steps` must be a whole number above zero, and not too large\n  at entourage.toml:4:1\nhint: write it as in `steps = 3`",
             "error[C004]: setting `limits.children_live` must be a whole number, neither negative nor too large\n  at entourage.toml:5:1\nhint: write it as in `children_live = 3`",
             "error[C004]: setting `shell.sandbox` must be one of `auto`, `bubblewrap`, `landlock`, `none`\n  at entourage.toml:7:1\nhint: did you mean `none`?",
         ]
@@ -154,6 +154,8 @@ fn every_setting_has_a_variable() {
         ("ENTOURAGE_SHELL_SANDBOX", "none"),
         ("ENTOURAGE_SHELL_NETWORK", "1"),
         ("ENTOURAGE_DIALECTS", "dex, agentscope"),
+        ("ENTOURAGE_DIALECTS", "[\"dex\", 'agentscope',]"),
+        ("ENTOURAGE_DEX_PROFILE_DIRS", "[1] odd, folder"),
         ("ENTOURAGE_ENV_REGION", "north"),
         ("ENTOURAGE_USERS_alice_b_ENV_REGION", "south"),
         ("ENTOURAGE_BIN", "anything"),
@@ -161,6 +163,56 @@ fn every_setting_has_a_variable() {
     ] {
         assert_eq!(variable(name, text).1, [""; 0], "{name}");
     }
+}
+
+#[test]
+fn a_list_may_be_written_as_in_a_file() {
+    let folders = |text| variable("ENTOURAGE_DEX_PROFILE_DIRS", text).0.profile_folders.map(|folders| folders.paths);
+    let both = Some(vec!["/a, b".to_owned(), "/c".to_owned()]);
+    assert_eq!(folders(" [\"/a, b\", \"/c\"] "), both);
+    assert_eq!(folders("[]"), Some(vec![]));
+    assert_eq!(folders("/a,/b"), Some(vec!["/a".to_owned(), "/b".to_owned()]));
+    for text in ["[/a]", "[1]", "[\"a\"]\nmodel = [1]"] {
+        let said = variable("ENTOURAGE_DEX_PROFILE_DIRS", text).1;
+        assert!(said[0].starts_with("error[C004]") && said[0].contains("must be a list of texts"), "{said:?}");
+    }
+    let said = variable("ENTOURAGE_DIALECTS", "[\"dex\", \"agentscop\"]").1;
+    assert!(said[0].ends_with("hint: did you mean `agentscope`?"), "{said:?}");
+}
+
+#[test]
+fn a_variable_that_stands_for_no_single_setting_is_unknown() {
+    for name in ["SUBAGENTS_X_DESCRIPTION", "SUBAGENTS_X", "SUBAGENTS", "LIMITS", "MCP_X", "PROVIDERS_OPENAI"] {
+        let said = variable(&format!("ENTOURAGE_{name}"), "hello").1;
+        assert!(said.len() == 1 && said[0].starts_with("warning[C006]"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_limit_of_none_at_all_is_an_error_where_nothing_could_be_done() {
+    for name in ["steps", "script_seconds", "run_seconds", "message_bytes", "model_attempts"] {
+        let said = reports_of(&format!("[limits]\n{name} = 0\n"));
+        let expected = format!(
+            "error[C004]: setting `limits.{name}` must be a whole number above zero, and not too large\n  at entourage.toml:2:1\nhint: write it as in `{name} = 3`"
+        );
+        assert_eq!(said, [expected]);
+    }
+    assert_eq!(
+        reports_of("[limits]\ndepth = 0\nchildren_live = 0\nchildren_total = 0\ntool_output_bytes = 0\n"),
+        [""; 0]
+    );
+    assert_eq!(variable("ENTOURAGE_LIMITS_STEPS", "0").1.len(), 1);
+    assert_eq!(reports_of("[limits]\nsteps = 99999999999\n").len(), 1);
+}
+
+#[test]
+fn what_an_untrusted_file_may_not_say_is_placed_at_its_key() {
+    let text = "[shell]\nnetwork = true\nsandbox = \"none\"\n[providers.openai]\nstream = true\nbase_url = \"http://x\"\n[signatures]\npolicy = \"none\"\n";
+    let (_, reports) = Settings::load(&[file("entourage.toml", text, Trust::Nobody)], &[], Trust::Nobody);
+    let mut places: Vec<_> =
+        reports.iter().map(|report| format!("{} {}", report.code.0, report.place.as_ref().unwrap())).collect();
+    places.sort();
+    assert_eq!(places, ["C007 entourage.toml:6:1", "C007 entourage.toml:7:2", "T001 entourage.toml:3:1"]);
 }
 
 #[test]

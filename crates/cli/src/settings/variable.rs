@@ -20,7 +20,9 @@ const OTHERS: &[(&str, Shape)] = &[
 pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
     let rest = name.strip_prefix(PREFIX).unwrap_or(name);
     let setting = find(ROOT, rest);
-    let Some((path, shape)) = setting.clone().or_else(|| find(OTHERS, rest)) else { return Err(unknown(name)) };
+    // A table is no setting: it has one for each of its keys, or cannot be said by variables at all.
+    let found = setting.clone().or_else(|| find(OTHERS, rest)).filter(|(_, shape)| !shape.is_table());
+    let Some((path, shape)) = found else { return Err(unknown(name)) };
     let Some(value) = parse(shape, text).filter(|value| fits(shape, value, &path.join("."))) else {
         let report = Report::error("C004", format!("variable `{name}` must be {}", shape.words()));
         return Err(report.hint(advice(shape, name, text)));
@@ -31,10 +33,13 @@ pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
 fn advice(shape: &Shape, name: &str, text: &str) -> String {
     // Lists are written without brackets, and texts without quotation marks.
     let plain = |example: String| example.replace(['[', ']', '"', ' '], "");
-    shape.meant(text.split(',').map(str::trim)).unwrap_or_else(|| match shape.example() {
-        Some(example) => format!("write it as in `{name}={}`", plain(example)),
-        None => "a table has a variable for each of its keys".to_owned(),
-    })
+    let written = parse(shape, text).unwrap_or_else(|| Value::String(text.to_owned()));
+    let words = match &written {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => vec![text],
+    };
+    let example = || plain(shape.example().unwrap_or_default());
+    shape.meant(words).unwrap_or_else(|| format!("write it as in `{name}={}`", example()))
 }
 
 /// The setting that the rest of a variable's name stands for, as its path, and what it must look like.
@@ -75,12 +80,26 @@ fn parse(shape: &Shape, text: &str) -> Option<Value> {
             "false" | "0" => Some(Value::Boolean(false)),
             _ => None,
         },
+        Shape::Texts | Shape::Words(_) if is_bracketed(text) => bracketed(text),
         Shape::Texts | Shape::Words(_) => {
             let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
             Some(Value::Array(texts.map(|text| Value::String(text.to_owned())).collect()))
         }
         Shape::Table(_) | Shape::Named(_) | Shape::Open => None,
     }
+}
+
+/// Whether a list is written as a file writes it, in brackets; else its items stand between commas.
+fn is_bracketed(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('[') && text.ends_with(']')
+}
+
+fn bracketed(text: &str) -> Option<Value> {
+    let table: Table = toml::from_str(&format!("list = {}", text.trim())).ok()?;
+    // Whatever stands behind the list, on a line of its own, is no part of it.
+    let is_alone = table.len() == 1;
+    table.into_iter().next().filter(|_| is_alone).map(|(_, list)| list)
 }
 
 fn nested(path: Vec<String>, value: Value) -> Table {
@@ -95,6 +114,9 @@ fn unknown(name: &str) -> Report {
     let known: Vec<_> = names(ROOT, PREFIX).chain(names(OTHERS, PREFIX)).collect();
     match entourage_model::meant(name, known.iter().map(String::as_str)) {
         Some(nearest) => report.hint(format!("did you mean `{nearest}`?")),
+        None if find(ROOT, name.strip_prefix(PREFIX).unwrap_or(name)).is_some() => {
+            report.hint("tables are written into `entourage.toml`; a variable stands for one key")
+        }
         None => report.hint(format!("settings are named `{PREFIX}<TABLE>_<KEY>`, as in `{PREFIX}LIMITS_DEPTH`")),
     }
 }

@@ -191,3 +191,23 @@ fn an_exported_agent_has_its_folder_and_not_the_folders_prompt() {
         assert!(written.contains("defs/digger") && !written.contains("You dig."), "{written}");
     }
 }
+
+#[test]
+fn what_files_say_neither_commands_the_terminal_nor_passes_for_a_report() {
+    let project = Project::new()
+        .file("agents/agents/evil.ts", "throw new Error('\\u001b[2J\\u0007\\r\\nerror[D001]: forged');\n")
+        .file(
+            ".claude/agents/x.md",
+            "---\nname: \"\\e[31mred\"\ndescription: \"\\e]0;title\\a plain\\u202e\"\n---\nDo.\n",
+        );
+    let checked = project.say(&["check"]);
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    assert!(checked.stdout.contains("\\u001b[2J\\u0007\n    error[D001]: forged\n"), "{checked:?}");
+    let listed = project.say(&["agents"]);
+    let exported = project.say(&["export", "--to", "generic", "--out", "out"]);
+    assert!(listed.stdout.contains("\\u001b]0;title\\u0007 plain\\u202e"), "{listed:?}");
+    for said in [checked, listed, exported] {
+        let is_harmless = |text: &str| !text.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']);
+        assert!(is_harmless(&said.stdout) && is_harmless(&said.stderr), "{said:?}");
+    }
+}

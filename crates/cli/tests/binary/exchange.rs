@@ -150,3 +150,38 @@ fn a_folder_is_imported_by_where_it_lies() {
         assert!(listed["agents"].as_array().unwrap().iter().any(|agent| agent["name"] == name), "{path}: {listed}");
     }
 }
+
+#[test]
+fn a_server_that_nobody_declares_is_told_at_import_and_by_check_and_stops_neither() {
+    let text = CLAUDE.replace("color: red", "mcpServers: [github]");
+    let project = Project::new().file("elsewhere/.claude/agents/auditor.md", &text);
+    let told = "agent `auditor` names the MCP server `github`, which is not declared";
+    let imported = project.say(&["import", "elsewhere"]);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    assert!(imported.stderr.contains("warning[C054]") && imported.stderr.contains(told), "{imported:?}");
+    assert!(!imported.stderr.contains("has no effect"), "{imported:?}");
+    let checked = project.say(&["check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(checked.stdout.contains("warning[C054]") && checked.stdout.contains(told), "{checked:?}");
+    let project = project.file("entourage.toml", "[mcp.github]\nurl = \"http://127.0.0.1:1/mcp\"\n");
+    let checked = project.say(&["check"]);
+    assert!(checked.stdout.ends_with("0 errors, 0 warnings\n"), "{checked:?}");
+}
+
+#[test]
+fn export_tells_of_broken_declarations_and_shows_the_fault_of_one_that_is_asked_for() {
+    let project = Project::new()
+        .file("subagents/aa.md", "---\ndescription: Good.\n---\nYou help.\n")
+        .file("subagents/bad.md", "---\ndescription: [\n---\nYou fail.\n");
+    let all = project.say(&["export", "--to", "cursor", "--out", "all"]);
+    assert_eq!(all.code, Some(0), "{all:?}");
+    assert!(all.stdout.contains("aa →") && all.stderr.contains("subagents/bad.md:"), "{all:?}");
+    let one = project.say(&["export", "--to", "cursor", "--out", "one", "bad"]);
+    one.refused(1, &["subagents/bad.md:"]);
+    assert!(!one.stderr.contains("C010"), "{one:?}");
+    let good = project.say(&["export", "--to", "cursor", "--out", "good", "aa"]);
+    assert_eq!((good.code, good.stderr.contains("bad.md")), (Some(0), false), "{good:?}");
+    let unknown = project.say(&["export", "--to", "nope"]);
+    unknown.refused(1, &["claude-code"]);
+    assert!(!unknown.stderr.contains("standard-agents"), "{unknown:?}");
+}

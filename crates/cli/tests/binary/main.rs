@@ -7,6 +7,7 @@ mod terminal;
 
 mod agentscope;
 mod attacks;
+mod blobs;
 mod bundles;
 #[cfg(target_os = "linux")]
 mod cancels;

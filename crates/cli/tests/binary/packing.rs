@@ -117,7 +117,91 @@ fn plain_agents_are_packed_beneath_lead() {
     let auditor = &subagents["agents"]["auditor"];
     assert_eq!((&auditor["instructions"], &auditor["x-claude-code"]["color"]), (&json!("You audit.\n"), &json!("red")));
     assert_eq!(project.json(&["inspect"])["adapter"], "generic");
-    Project::new().say(&["build"]).refused(1, &["error[B013]"]);
+}
+
+#[test]
+fn a_project_that_declares_nobody_is_packed_as_lead_alone() {
+    let project = Project::new().file("AGENTS.md", "You lead here.\n");
+    let built = project.json(&["build"]);
+    assert_eq!((&built["subagents"], &built["warnings"]), (&json!([]), &json!([])));
+    project.say(&["extract", "out"]);
+    assert_eq!(project.read("out/prompt.md"), "You lead here.\n");
+    let project = Project::new();
+    assert_eq!(project.json(&["build"])["subagents"], json!([]));
+    project.say(&["extract", "out"]);
+    assert!(project.read("out/prompt.md").starts_with("You lead the work"));
+}
+
+#[test]
+fn an_agent_that_runs_elsewhere_is_left_out_and_named() {
+    let project = Project::new()
+        .file("entourage.toml", "[subagents.far]\ndescription = \"Far.\"\nurl = \"http://127.0.0.1:1\"\n")
+        .file("subagents/away.md", "---\ndescription: Away.\nurl: http://127.0.0.1:2\n---\n")
+        .file("subagents/near.md", "---\ndescription: Near.\n---\nYou are near.\n");
+    let built = project.json(&["build"]);
+    assert_eq!(built["subagents"], json!(["near"]));
+    let told = |warning: &Value| {
+        let place = &warning["where"];
+        (warning["code"].clone(), place["file"].clone(), place["line"].clone(), warning["what"].clone())
+    };
+    let expected = |name: &str, file: &str, line: u32| {
+        let what = format!("agent `{name}` runs on another server, and is not packed");
+        (json!("B089"), json!(file), json!(line), json!(what))
+    };
+    let warnings: Vec<_> = built["warnings"].as_array().unwrap().iter().map(told).collect();
+    assert_eq!(warnings, [expected("far", "entourage.toml", 3), expected("away", "subagents/away.md", 3)]);
+    for format in ["codex", "goose", "stax"] {
+        let exported = project.json(&["export", "--to", format, "--out", format]);
+        let names: Vec<_> = exported["agents"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
+        assert_eq!(names, ["near"], "{format}");
+        let lost = json!([{ "agent": "away", "field": "url" }, { "agent": "far", "field": "url" }]);
+        assert_eq!(exported["losses"], lost, "{format}");
+        let said = project.say(&["export", "--to", format, "--out", "named", "near", "far"]);
+        said.refused(1, &["error[B089]", "agent `far` runs on another server", "at entourage.toml:3:"]);
+        assert!(!project.path().join("named").exists());
+    }
+}
+
+#[test]
+fn what_json_does_not_have_is_refused_where_it_stands() {
+    for (value, what) in [
+        ("[1, undefined]", "`agents.reviewer.x[1]` is `undefined`"),
+        ("[1, , 2]", "`agents.reviewer.x[1]` is `undefined`"),
+        ("() => 1", "`agents.reviewer.x` is a function"),
+        ("{ y: [class {}] }", "`agents.reviewer.x.y[0]` is a function"),
+        ("new Date(NaN)", "`agents.reviewer.x` is a date that is none"),
+        ("NaN", "`agents.reviewer.x` is `NaN`"),
+    ] {
+        let subagents = SUBAGENTS.replace("description:", &format!("x: {value}, description:"));
+        let said = project().file("subagents.ts", &subagents).say(&["build"]);
+        said.refused(1, &["error[D026]", what, "at subagents.ts:3:"]);
+    }
+    let subagents = SUBAGENTS.replace("description:", "x: { y: undefined, z: null }, description:");
+    let project = project().file("subagents.ts", &subagents);
+    project.json(&["build"]);
+    project.say(&["extract", "out"]);
+    let packed: Value = serde_json::from_str(&project.read("out/subagents.json")).unwrap();
+    assert_eq!(packed["agents"]["reviewer"]["x"], json!({ "z": null }));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_nobody_can_name_is_not_left_out_in_silence() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = project();
+    let name = std::ffi::OsStr::from_bytes(b"\xff\xfe.txt");
+    std::fs::File::create_new(project.path().join("skills/fix").join(name)).unwrap();
+    let said = project.say(&["build"]);
+    said.refused(1, &["error[B091]", "`skills/fix/\u{fffd}\u{fffd}.txt` cannot be packed", "at agent.ts:5:"]);
+    project.file(".staxignore", "*.txt\n").json(&["build"]);
+}
+
+#[test]
+fn the_project_s_own_folder_is_no_part_of_it() {
+    for path in ["./", ".", "skills/.."] {
+        let said = project().file("agent.ts", &AGENT.replace("./skills", path)).say(&["build"]);
+        said.refused(1, &["error[D051]", "which is the project's folder itself", "at agent.ts:5:"]);
+    }
 }
 
 #[test]

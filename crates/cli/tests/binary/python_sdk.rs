@@ -37,11 +37,16 @@ fn project() -> Project {
 
 /// Has the client list tools, spawn, go away, come back and read the result.
 fn check(project: &Project, order: &[&str]) {
-    let script = script("client.py");
+    check_script(project, ("client.py", "read by the client: task_"), order);
+}
+
+/// A script ends well, and says so.
+fn check_script(project: &Project, (name, sign): (&str, &str), order: &[&str]) {
+    let script = script(name);
     let mut client = command(&[&[script.as_str()], order].concat());
     let output = client.env("HOME", project.path().join("home")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("read by the client: task_"), "{order:?}: {said}");
+    assert!(output.status.success() && said.contains(sign), "{order:?}: {said}");
 }
 
 #[test]
@@ -55,16 +60,66 @@ fn the_official_client_spawns_goes_away_and_reads_the_result_over_stdio() {
 #[test]
 fn the_official_client_spawns_goes_away_and_reads_the_result_over_http() {
     let project = project();
+    with_server(&project, |url, token| {
+        for mode in ["auto", "legacy", "2026-07-28"] {
+            check(&project, &["http", mode, url, token]);
+        }
+    });
+}
+
+/// Does something with the address and token of a server, which then has to end as it should.
+fn with_server(project: &Project, use_it: impl Fn(&str, &str)) {
     let mut server = project.start(&["--model", "script:script.json", "serve", "--listen", "127.0.0.1:0"]);
     let mut link = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut link).unwrap();
     let url = format!("{}mcp", link.split('?').next().unwrap());
-    let token = project.read(".entourage/token");
-    for mode in ["auto", "legacy", "2026-07-28"] {
-        check(&project, &["http", mode, &url, token.trim()]);
-    }
+    use_it(&url, project.read(".entourage/token").trim());
     signal(&server, Signal::TERM);
     assert_eq!(ending(server).code, Some(0));
+}
+
+/// Agents that cannot start before somebody says where they are: one of them by a secret.
+fn asking() -> Project {
+    let agent = |name: &str| {
+        format!(
+            r#"{{ "name": "{name}", "type": "dual_ai", "exposeAsTool": true, "toolDescription": "Knows", "maxSessionTurns": 4,
+                "sideA": {{ "prompt": "{name}", "sessionStop": "finish" }}, "sideB": {{ "prompt": "{name}" }} }}"#
+        )
+    };
+    let prompt = |name: &str, kind: &str| {
+        format!(
+            r#"{{ "name": "{name}", "toolDescription": "Knows", "prompt": "You know.", "tools": ["finish"], "variables": [
+                {{ "name": "CITY", "type": "{kind}", "required": true, "scoped": true, "description": "Which city" }}] }}"#
+        )
+    };
+    let finish = "import { defineTool } from '@standardagents/builder';\nexport default defineTool({ description: 'Ends', \
+        execute: async (state) => `I was told ${state.env('CITY')}` });\n";
+    Project::new()
+        .file("script.json", r#"{ "rules": [ { "reply": { "calls": [{ "tool": "finish" }] } } ] }"#)
+        .file("agents/agents/keen.json", &agent("keen"))
+        .file("agents/agents/secretive.json", &agent("secretive"))
+        .file("agents/prompts/keen.json", &prompt("keen", "text"))
+        .file("agents/prompts/secretive.json", &prompt("secretive", "secret").replace("CITY", "KEY"))
+        .file("agents/tools/finish.ts", finish)
+}
+
+fn check_asking(project: &Project, order: &[&str]) {
+    check_script(project, ("asker.py", "the person was asked"), order);
+}
+
+#[test]
+fn a_person_is_asked_for_what_an_agent_lacks_over_stdio() {
+    for mode in ["auto", "legacy"] {
+        let project = asking();
+        let place = project.path().display().to_string();
+        check_asking(&project, &["stdio", mode, env!("CARGO_BIN_EXE_entourage"), &place]);
+    }
+}
+
+#[test]
+fn a_person_is_asked_for_what_an_agent_lacks_over_http() {
+    let project = asking();
+    with_server(&project, |url, token| check_asking(&project, &["http", "2026-07-28", url, token]));
 }
 
 /// Asks for a price, orders, and says what came of it.

@@ -56,6 +56,12 @@ fn what_is_read_through_a_server_is_what_the_store_says() {
     ];
     let alone: Vec<_> = commands.iter().map(|command| timeless(&project.say(command))).collect();
     assert!(alone[6].1.contains("digger"), "{alone:?}");
+    let shown: serde_json::Value = serde_json::from_str(&alone[7].1).unwrap();
+    assert_eq!(
+        (&shown["tree"][0]["agent"], &shown["tree"][1]["name"]),
+        (&json!("digger"), &json!("second")),
+        "{shown}"
+    );
     let serving = Serving::start(&project);
     for (command, alone) in commands.iter().zip(alone) {
         let served = project.say(command);

@@ -13,9 +13,25 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Role<'a> {
     pub(crate) declared: &'a Declared<Solo>,
     pub(crate) solo: &'a Solo,
+    /// Settings count less than files: whoever asks for this id by any dialect gets the file's agent.
+    pub(crate) is_overridden: bool,
+}
+
+/// Whoever has a name already.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    /// As people know it.
+    pub(crate) shown: String,
+    /// Whether it is a file's agent that others can start by this name.
+    pub(crate) is_startable_file: bool,
 }
 
 impl Role<'_> {
+    /// The same where somebody else has the name.
+    fn below(self, is_startable_file: bool) -> Self {
+        Self { is_overridden: is_startable_file && origin(&self) == Origin::Settings, ..self }
+    }
+
     pub(crate) fn id(&self) -> &Name {
         &self.declared.name.value
     }
@@ -30,7 +46,7 @@ impl Role<'_> {
 /// is described there.
 pub(crate) fn cast<'a>(
     solos: &'a [Declared<Solo>],
-    taken: &BTreeMap<Name, String>,
+    taken: &BTreeMap<Name, Owner>,
     reports: &mut Vec<Report>,
 ) -> BTreeMap<Name, Role<'a>> {
     let mut by_name: BTreeMap<&Name, Vec<Role<'a>>> = BTreeMap::new();
@@ -43,10 +59,16 @@ pub(crate) fn cast<'a>(
         roles.sort_by_key(|role| std::cmp::Reverse(rank(role)));
         let mut roles = roles.into_iter();
         match taken.get(name) {
-            Some(owner) => others.extend(roles.map(|role| (role, owner.clone(), true))),
+            Some(owner) => {
+                others.extend(roles.map(|role| (role.below(owner.is_startable_file), owner.shown.clone(), true)));
+            }
             None => {
                 let Some(first) = roles.next() else { continue };
-                others.extend(roles.map(|role| (role, describe(&first), is_told(&first, &role))));
+                // A profile is started by a tool of its own, which leaves the id to the settings elsewhere.
+                let is_startable_file = origin(&first) == Origin::File && first.solo.format != Format::Dex;
+                others.extend(
+                    roles.map(|role| (role.below(is_startable_file), describe(&first), is_told(&first, &role))),
+                );
                 cast.insert(name.clone(), first);
             }
         }
@@ -66,7 +88,7 @@ fn of_each_format<'a>(solos: &'a [Declared<Solo>], reports: &mut Vec<Report>) ->
     let mut last: BTreeMap<(Format, &Name), Role<'a>> = BTreeMap::new();
     for declared in solos {
         let Some(solo) = &declared.draft else { continue };
-        let later = Role { declared, solo };
+        let later = Role { declared, solo, is_overridden: false };
         if let Some(earlier) = last.insert((solo.format, &declared.name.value), later) {
             reports.extend(twice(&earlier, &later));
         }
@@ -107,16 +129,32 @@ fn is_settings(file: &str) -> bool {
     file.ends_with(".toml")
 }
 
-/// Who keeps the name where formats share it: whatever was written goes before what comes with the program, then the
-/// format that says more about how an agent is started.
-fn rank(role: &Role<'_>) -> (bool, std::cmp::Reverse<Format>) {
+/// Who declares an agent; later counts before earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Program,
+    Settings,
+    File,
+}
+
+fn origin(role: &Role<'_>) -> Origin {
+    match role.file() {
+        None => Origin::Program,
+        Some(file) if is_settings(file) => Origin::Settings,
+        Some(_) => Origin::File,
+    }
+}
+
+/// Who keeps the name where formats share it: what counts more, then the format that says more about how an agent is
+/// started.
+fn rank(role: &Role<'_>) -> (Origin, std::cmp::Reverse<Format>) {
     let order = match role.solo.format {
         // A subagent is started by its id, a profile by its own tool: the latter can do without the plain name.
         Format::Dex => Format::AgentScope,
         Format::AgentScope => Format::Dex,
         other => other,
     };
-    (role.file().is_some(), std::cmp::Reverse(order))
+    (origin(role), std::cmp::Reverse(order))
 }
 
 /// dex and AgentScope each see their own, so that both may use an id; and nobody chose the ids that are built in.

@@ -59,8 +59,11 @@ impl Checker<'_> {
         }
         match model::named(self.shelf, self.models, id, &said.value) {
             Ok(resolved) => {
-                // Another model may be asked in its place by hand, so that it breaks nothing.
-                ledger.reports.extend(model::stranger(id, &resolved.model).map(|report| report.at(place)));
+                // Another model may be asked in its place by hand, so that it breaks nothing. A definition's provider
+                // is told of there.
+                if !self.shelf.models.contains_key(&said.value) {
+                    ledger.reports.extend(model::stranger(id, &resolved.model).map(|report| report.at(place)));
+                }
                 Some(resolved)
             }
             Err(report) => {

@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::solo::{Said, Server, Solo};
 use crate::tree::At;
 use entourage_model::{
-    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, means_tool, server_name, server_of,
+    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, Severity, means_tool, server_name, server_of,
     server_tool, server_tools,
 };
 use serde_json::Value;
@@ -49,6 +49,12 @@ pub(super) fn grants(name: &Name, role: &Role<'_>, kit: Toolkit<'_>, reports: &m
 pub(crate) fn settled<'a>(tools: impl Iterator<Item = &'a Name>) -> Vec<ServerEntry> {
     let names: BTreeSet<&str> = tools.filter_map(|tool| server_of(tool.as_str())).collect();
     names.into_iter().map(|name| ServerEntry { key: ServerKey::settled(name), required: true }).collect()
+}
+
+/// The same in a declaration that other harnesses read, too: it may be sound where it comes from, and whoever starts the
+/// agent is told.
+pub(crate) fn undeclared_here(agent: &str, server: &str, known: &[Name]) -> Report {
+    Report { severity: Severity::Warning, ..undeclared(&format!("agent {}", quoted(agent)), server, known) }
 }
 
 /// A server that is declared nowhere.
@@ -93,7 +99,7 @@ impl<'a> Reader<'a> {
                 Server::Known => {
                     let key = ServerKey::settled(spelt);
                     if !self.settings.contains(&key.name) {
-                        reports.push(undeclared(&self.subject(), spelt, &self.settings).at(place.clone()));
+                        reports.push(undeclared_here(self.role.id().as_str(), spelt, &self.settings).at(place.clone()));
                     }
                     self.named.insert(key.name.clone());
                     self.known.insert(key.name.clone(), key);

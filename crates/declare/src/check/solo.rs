@@ -65,7 +65,7 @@ pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &m
         title: solo.title.as_ref().map(|said| said.value.clone()),
         tool_description: pitch(solo),
         workspace: workspace(solo),
-        unlisted: !is_offered(solo),
+        unlisted: !is_offered(role),
         remote,
         extra: Map::from_iter([(solo.format.vendor_key(), Value::Object(verbatim(solo)))]),
         ..Agent::one_sided(name.clone(), description(solo), prompt.clone(), source)
@@ -200,14 +200,21 @@ impl Checker<'_> {
     /// An agent of the same format goes before others with its name.
     fn child(&self, id: &Name) -> Option<Name> {
         let format = self.role.solo.format;
-        let own = self.stage.cast.iter().find(|(_, role)| role.solo.format == format && role.id() == id);
+        let own = self.stage.cast.iter().find(|(_, role)| {
+            let is_own = role.solo.format == format && !role.is_overridden;
+            is_own && role.id() == id
+        });
         let own = own.map(|(name, _)| name.clone());
         own.or_else(|| (self.stage.cast.contains_key(id) || self.stage.children.contains(id)).then(|| id.clone()))
     }
 }
 
 /// Whether lead offers it to its model.
-pub(crate) fn is_offered(solo: &Solo) -> bool {
+pub(crate) fn is_offered(role: &Role<'_>) -> bool {
+    let solo = role.solo;
+    if role.is_overridden {
+        return false;
+    }
     match solo.format {
         Format::AgentScope => agentscope::is_offered(solo),
         Format::Opencode => solo.verbatim.get("mode").and_then(Value::as_str) != Some("primary"),

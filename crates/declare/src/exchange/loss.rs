@@ -203,6 +203,8 @@ pub(super) fn without_effect(name: &Name, solo: &Solo) -> Vec<Loss> {
     left.fallbacks = left.fallbacks.filter(|said| !said.value.iter().all(is_ours));
     left.tools = left.tools.filter(|said| !said.value.iter().all(|entry| has_counterpart(solo.format, &entry.value)));
     left.denied_tools = None;
+    // Where a key says nothing else, servers are started here as they are there; one that nobody declares is told of.
+    left.servers = left.servers.filter(|said| !said.key.to_lowercase().starts_with("mcp"));
     (left.description, left.title, left.children) = (None, None, None);
     (left.effort, left.temperature, left.top_p) = (None, None, None);
     (left.steps_max, left.read_only, left.workspace) = (None, None, None);

@@ -2,10 +2,15 @@
 
 use super::{Definition, Named};
 use crate::draft::ModelDraft;
+use crate::exchange::PROVIDERS;
+use crate::faults::{meant_or, quoted};
 use crate::fields::{Fields, Shape};
 use crate::tree::Tree;
-use entourage_model::Program;
+use entourage_model::{Program, Report};
 use std::sync::Arc;
+
+/// Providers that have packages of their own, whose models nobody asks here.
+const ELSEWHERE: [&str; 7] = ["groq", "openrouter", "cerebras", "xai", "cloudflare", "mistral", "deepseek"];
 
 impl Definition for ModelDraft {
     const FOLDER: &'static str = "agents/models";
@@ -32,9 +37,26 @@ impl Definition for ModelDraft {
 fn provider(fields: &mut Fields<'_>) -> Option<String> {
     let node = fields.require("provider")?;
     match &node.tree {
-        Tree::Text(text) if !text.trim().is_empty() && !text.contains(':') => Some(text.clone()),
+        Tree::Text(text) if !text.trim().is_empty() && !text.contains(':') => {
+            if let Some(report) = stranger(&fields.named("provider"), text) {
+                fields.report(node, report);
+            }
+            Some(text.clone())
+        }
         _ => fields.wrong("provider", "a provider's name, or one of `@standardagents/…`", node),
     }
+}
+
+/// What is said of a provider that is not known here. One that only other runtimes know is no slip of the pen.
+fn stranger(key: &str, provider: &str) -> Option<Report> {
+    if PROVIDERS.contains(&provider) {
+        return None;
+    }
+    let what = format!("{key} is {}, which is no provider here", quoted(provider));
+    let hint = meant_or(provider, PROVIDERS, &format!("providers are {}", PROVIDERS.map(quoted).join(", ")));
+    let is_elsewhere = ELSEWHERE.contains(&provider);
+    let report = if is_elsewhere { Report::warning("D096", what) } else { Report::error("D131", what) };
+    Some(report.hint(hint))
 }
 
 fn capabilities(fields: &mut Fields<'_>) {

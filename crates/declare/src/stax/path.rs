@@ -21,6 +21,11 @@ pub(super) fn resolve(base: &str, said: &str) -> Option<String> {
     (!segments.is_empty()).then(|| segments.join("/"))
 }
 
+/// Whether `said` in the file `base` is the project's own folder.
+pub(super) fn is_root(base: &str, said: &str) -> bool {
+    !said.trim().is_empty() && resolve(base, &format!("{said}/inside")).as_deref() == Some("inside")
+}
+
 /// Whether a string in JSON is meant as a path to instructions rather than as the instructions themselves.
 pub(super) fn is_meant_as_path(text: &str) -> bool {
     !text.contains(['\n', '\r'])

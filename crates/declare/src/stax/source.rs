@@ -34,6 +34,10 @@ impl Source<'_> {
             None
         };
         let shown = quoted(&said.value);
+        if path::is_root(&faults.file, &said.value) {
+            let what = format!("`{key}` is {shown}, which is the project's folder itself, with all that is made in it");
+            return refuse(faults, "D051", what, "put what is meant into a folder of its own, and give that");
+        }
         let Some(path) = path::resolve(&faults.file, &said.value) else {
             let what = format!("`{key}` is {shown}, which does not lie inside the project");
             return refuse(faults, "D051", what, "give a path beneath the folder of the agent, such as `./prompt.md`");
@@ -73,7 +77,7 @@ impl Source<'_> {
             return parsed.map_err(|fault| faults.push(fault.spot, fault.report())).ok();
         }
         if [".ts", ".mts", ".js", ".mjs"].iter().any(|end| path.ends_with(end)) {
-            return typescript::evaluate(path, self.files, self.memory, faults).map(|(node, _)| node);
+            return typescript::evaluate_data(path, self.files, self.memory, faults);
         }
         let report = Report::error("D055", format!("{} is neither TypeScript nor JSON", quoted(path)));
         faults.push(Spot::START, report.hint("name it `.ts` or `.json`"));

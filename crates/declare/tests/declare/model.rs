@@ -99,18 +99,18 @@ fn fallbacks_must_exist_and_not_lead_back() {
     check(
         r#"
 -- agents/models/a.json
-{"name": "a", "provider": "x", "model": "m", "fallbacks": ["b"]}
+{"name": "a", "provider": "openai", "model": "m", "fallbacks": ["b"]}
 -- agents/models/b.json
-{"name": "b", "provider": "x", "model": "m", "fallbacks": ["c", "nobody"]}
+{"name": "b", "provider": "openai", "model": "m", "fallbacks": ["c", "nobody"]}
 -- agents/models/c.json
-{"name": "c", "provider": "x", "model": "m", "fallbacks": ["x:y", "a"]}
+{"name": "c", "provider": "openai", "model": "m", "fallbacks": ["x:y", "a"]}
 -- agents/models/d.json
-{"name": "d", "provider": "x", "model": "m", "fallbacks": ["d"]}
+{"name": "d", "provider": "openai", "model": "m", "fallbacks": ["d"]}
 "#,
         &[
-            "error[D031]: model `b` uses model `nobody`, which is neither declared nor written `provider:model` at agents/models/b.json:1:65; write `provider:model`, or add it to `agents/models`; the nearest name is `b`",
-            "error[D032]: model `c` falls back to itself, by way of `a` → `b` → `c` at agents/models/c.json:1:67; remove one of these fallbacks",
-            "error[D032]: model `d` falls back to itself, by way of `d` at agents/models/d.json:1:60; remove one of these fallbacks",
+            "error[D031]: model `b` uses model `nobody`, which is neither declared nor written `provider:model` at agents/models/b.json:1:70; write `provider:model`, or add it to `agents/models`; the nearest name is `b`",
+            "error[D032]: model `c` falls back to itself, by way of `a` → `b` → `c` at agents/models/c.json:1:72; remove one of these fallbacks",
+            "error[D032]: model `d` falls back to itself, by way of `d` at agents/models/d.json:1:65; remove one of these fallbacks",
         ],
     );
 }
@@ -120,13 +120,13 @@ fn a_long_row_of_fallbacks_ends() {
     let link = |index: usize| {
         let next = index + 1;
         format!(
-            "-- agents/models/{index:05}.json\n{{\"name\": \"{index:05}\", \"provider\": \"x\", \"model\": \"m{index}\", \"fallbacks\": [\"{next:05}\"]}}\n"
+            "-- agents/models/{index:05}.json\n{{\"name\": \"{index:05}\", \"provider\": \"openai\", \"model\": \"m{index}\", \"fallbacks\": [\"{next:05}\"]}}\n"
         )
     };
     let row = |count: usize| {
         let links: String = (0..count).map(link).collect();
         lines(&project(&format!(
-            "{links}-- agents/models/{count:05}.json\n{{\"name\": \"{count:05}\", \"provider\": \"x\", \"model\": \"m\"}}\n"
+            "{links}-- agents/models/{count:05}.json\n{{\"name\": \"{count:05}\", \"provider\": \"openai\", \"model\": \"m\"}}\n"
         )))
     };
     assert_eq!(row(32), [""; 0]);
@@ -158,6 +158,29 @@ export default { name: 'n', provider: () => null, model: 'x' };
             "error[D006]: `capabilities.supportsImages` must be `true` or `false`, not `1` at agents/models/m.json:1:69; write `true` or `false`",
             "error[D006]: `fallbacks[0]` must be a string that is not blank, not `2` at agents/models/m.json:1:105; write a string that is not blank",
             "error[D006]: `provider` must be a provider's name, or one of `@standardagents/…`, not a function at agents/models/n.ts:1:29; write a provider's name, or one of `@standardagents/…`",
+        ],
+    );
+}
+
+#[test]
+fn a_definition_with_a_provider_that_nobody_knows_is_broken_at_its_key_used_or_not() {
+    let used = r#"
+-- agents/agents/a.json
+{"name": "a", "sideA": {"prompt": "p"}}
+-- agents/prompts/p.json
+{"name": "p", "prompt": "", "model": "big"}
+"#;
+    let definition = |provider: &str| {
+        format!("-- agents/models/big.json\n{{\"name\": \"big\",\n \"provider\": \"{provider}\", \"model\": \"m\"}}\n")
+    };
+    let wrong = "error[D131]: `provider` is `opnai`, which is no provider here at agents/models/big.json:2:2; did you mean `openai`?";
+    check(&format!("\n{}", definition("opnai")), &[wrong]);
+    check(&format!("{used}{}", definition("opnai")), &[wrong]);
+    // Other runtimes have providers of their own.
+    check(
+        &format!("{used}{}", definition("openrouter")),
+        &[
+            "warning[D096]: `provider` is `openrouter`, which is no provider here at agents/models/big.json:2:2; providers are `openai`, `anthropic`, `gemini`, `ollama`, `script`; the nearest name is `openai`",
         ],
     );
 }

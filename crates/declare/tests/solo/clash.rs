@@ -51,6 +51,36 @@ fn other_formats_with_one_id_both_exist_and_both_places_are_named() {
 }
 
 #[test]
+fn files_of_every_format_count_before_settings() {
+    const SETTINGS: &str = "-- entourage.toml\n[subagents.x]\ndescription = \"settings\"\nbody = \"S\"\n";
+    let stax = concat!(
+        "-- agent.json\n",
+        r#"{"name": "main", "version": "1.0.0", "subagents": "./team.json", "#,
+        r#""adapter": {"type": "codex", "runtime": "codex", "adapterVersion": "1.0.0"}}"#,
+        "\n-- team.json\n",
+        r#"{"agents": {"x": {"description": "stax", "instructions": "Do."}}}"#,
+        "\n"
+    );
+    let neutral = CLAUDE.replace(".claude/", ".agents/");
+    // A profile takes the plain name only: no other dialect can start it.
+    for (file, source, is_spawned_from_settings) in [
+        (CLAUDE, "x claude-code .claude/agents/x.md", false),
+        (&neutral, "x claude-code .agents/agents/x.md", false),
+        (DEX, "x dex .dex/agents/x.md", true),
+        (stax, "x stax team.json", false),
+        (STANDARD, "x standard-agents agents/agents/x.json", true),
+    ] {
+        let loaded = project_with(&format!("{SETTINGS}{file}"), Wishes::default());
+        let expected = ["agentscope/x agentscope entourage.toml", source];
+        let found: Vec<_> = declared(&loaded).into_iter().filter(|line| !line.starts_with("main ")).collect();
+        assert_eq!(found, expected, "{file}\n{:?}", lines(&loaded));
+        assert_eq!(!agent(&loaded, "agentscope/x").unlisted, is_spawned_from_settings, "{file}");
+    }
+    let loaded = project_with(&format!("{SETTINGS}{AGENTSCOPE}"), Wishes::default());
+    assert_eq!(declared(&loaded), ["x agentscope subagents/x.md"]);
+}
+
+#[test]
 fn what_comes_with_the_program_gives_its_name_to_whatever_is_declared() {
     let loaded = check("-- .claude/agents/a.md\n---\nname: research\ndescription: mine\n---\n", &[]);
     assert_eq!(agent(&loaded, "research").description, "mine");

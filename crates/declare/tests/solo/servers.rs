@@ -99,14 +99,16 @@ fn a_declaration_may_bring_servers_of_its_own() {
 }
 
 #[test]
-fn a_server_that_is_not_declared_is_an_error_with_the_nearest_name() {
+fn a_server_that_is_not_declared_is_told_with_the_nearest_name_and_still_named() {
     let said = lines(&one("mcpServers: [fles]"));
     assert_eq!(
         said,
         [
-            "error[C054] .claude/agents/a.md:4:1 agent `a` names the MCP server `fles`, which is not declared | did you mean `files`?"
+            "warning[C054] .claude/agents/a.md:4:1 agent `a` names the MCP server `fles`, which is not declared | did you mean `files`?"
         ]
     );
+    let loaded = one("tools: Read\nmcpServers: [fles]");
+    check_agent(&loaded, "a", (&["mcp__fles__*"], &[], &["fles!"]));
     let said = lines(&one("tools: Read, mcp__github__*"));
     assert_eq!(said.len(), 1);
     assert!(

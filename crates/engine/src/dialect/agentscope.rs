@@ -63,6 +63,11 @@ pub fn tasks_of(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated
     state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope && known.background)
 }
 
+/// Whether the call only looks at a task.
+pub(crate) fn is_look(call: &ToolCall) -> bool {
+    call.name.as_str() == OUTPUT
+}
+
 /// Whether the thread lies too deep to have children.
 fn is_too_deep(world: &World<'_>, state: &ThreadState) -> bool {
     state.started.depth >= world.limits.depth

@@ -6,7 +6,7 @@ use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
-    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, Side,
+    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, RunId, Side,
     ThreadId, ToolEntry, ToolSpec,
 };
 use serde_json::{Map, Value, json};
@@ -342,6 +342,16 @@ pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
     text
 }
 
+/// As much of a result as a model is shown. All of it is kept with the run.
+pub(crate) fn bounded(text: &str, bytes_max: usize, run: &RunId) -> Option<String> {
+    if text.len() <= bytes_max {
+        return None;
+    }
+    let shown = text.floor_char_boundary(bytes_max);
+    let total = text.len();
+    Some(format!("{}\n[cut: {shown} of {total} bytes shown; all of it is the result of run `{run}`]", &text[..shown]))
+}
+
 /// What is queued to a parent that did not wait.
 pub(crate) fn news(child: ThreadId, ending: &Ending) -> String {
     let verb = match ending.outcome {
@@ -363,14 +373,18 @@ pub(crate) fn attach(text: &mut String, attachments: &[Attachment]) {
     }
 }
 
-/// The system message that lists the children; absent while there are none. Those of other dialects are told of there.
+/// The system message that lists the children, a line each; absent while there are none. Those of other dialects are told
+/// of there.
 pub(crate) fn registry(state: &ThreadState) -> Option<Arc<str>> {
     let mut children = state.children.values().filter(|child| child.is_listed() && is_ours(child)).peekable();
     children.peek()?;
     let mut text = "Subagents of this conversation:".to_owned();
     for Child { link, status, .. } in children {
         let name = link.given_name.as_deref().unwrap_or(link.agent.as_str());
-        _ = write!(text, "\n- {}: {name} ({}), {status}: {}", link.thread, link.agent, link.description);
+        // What a child says of itself makes no further lines.
+        let about = format!("{name} ({}), {status}: {}", link.agent, link.description);
+        let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
+        _ = write!(text, "\n- {}: {about}", link.thread);
     }
     Some(text.into())
 }

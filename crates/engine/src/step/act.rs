@@ -82,6 +82,8 @@ impl Desk<'_> {
             Act::Terminate { thread } => {
                 if self.state.children.get(&thread).is_some_and(|child| !child.terminated) {
                     self.deliver(thread, Item::Terminate);
+                    // From now on nobody here counts on it, whenever it hears of its end.
+                    self.child_terminated(thread, None);
                 }
             }
             Act::ReadRun { run } => self.out.writes.push(Write::DeliveredRun { run }),

@@ -4,7 +4,7 @@ use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use super::room;
 use super::tool::Returned;
-use crate::dialect::{self, Note, Order, Patience, Refusal, Wish, dex, standard};
+use crate::dialect::{self, Note, Order, Patience, Refusal, Told, Wish, dex, standard};
 use crate::hook::{Occasion, hears_birth};
 use crate::state::CallState;
 use crate::variable;
@@ -14,6 +14,7 @@ use entourage_model::{
     Wait, Write, copy_path,
 };
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub(super) struct Return {
     pub(super) run: RunId,
     pub(super) ending: Ending,
     pub(super) quiet: bool,
+    pub(super) note: Option<String>,
 }
 
 /// A child as it is about to be made.
@@ -327,7 +329,8 @@ impl Desk<'_> {
                 // A call that does not wait any more was answered when its turn was stopped.
                 if let Some(call) = self.waiting_call(child, call) {
                     let attachments = back.ending.attachments.clone();
-                    let text = self.told(&call, &link, Some(&back.run)).answer(&back.ending);
+                    let told = Told { note: back.note.as_deref(), ..self.told(&call, &link, Some(&back.run)) };
+                    let text = told.answer(&self.shown(&link, back));
                     self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
                 }
             }
@@ -345,6 +348,16 @@ impl Desk<'_> {
         reads.iter().for_each(|already| self.start_tools(already));
     }
 
+    /// The ending as this thread's model is shown it. Other dialects have their own ways to read on behind a cut.
+    fn shown<'b>(&self, link: &ChildLink, back: &'b Return) -> Cow<'b, Ending> {
+        let is_standard = link.dialect == Dialect::Standard;
+        let bytes_max = self.world.limits.tool_output_bytes;
+        match standard::bounded(&back.ending.text, bytes_max, &back.run).filter(|_| is_standard) {
+            Some(text) => Cow::Owned(Ending { text, ..back.ending.clone() }),
+            None => Cow::Borrowed(&back.ending),
+        }
+    }
+
     fn waiting_call(&self, child: ThreadId, call: &CallId) -> Option<ToolCall> {
         let session = self.state.session.as_ref()?;
         let call = &session.calls[session.open_call(call)?];
@@ -354,7 +367,7 @@ impl Desk<'_> {
     /// Puts the ending into this thread's own queue, behind what waits there.
     fn queue_news(&mut self, link: &ChildLink, back: &Return) {
         let at = self.state.delegated.get(&back.run).map_or(link.at, |delegated| delegated.at);
-        let text = dialect::news(link, (&back.run, at), &back.ending);
+        let text = dialect::news(link, (&back.run, at), &self.shown(link, back));
         let message = self.told_by(link.thread, text, &back.ending.attachments);
         let posted = Posted { delivers: Some(back.run.clone()), ..Posted::plain(message) };
         self.deliver(self.state.id(), Item::Message(posted));
@@ -385,20 +398,19 @@ impl Desk<'_> {
     /// Nothing else comes from the child: every call that waits for it is answered now.
     pub(super) fn child_terminated(&mut self, child: ThreadId, told: Option<&RunId>) {
         let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
-        let (runs, dialect) = (known.runs.clone(), known.link.dialect);
-        let reads = (dialect == Dialect::Dex).then(|| self.due());
+        let (runs, link) = (known.runs.clone(), known.link.clone());
+        let reads = (link.dialect == Dialect::Dex).then(|| self.due());
         self.emit(Event::ChildTerminated { child });
-        let refusal = Refusal::new("subagent_terminated", format!("subagent `{child}` was terminated"));
-        let refusal = refusal.spoken(dialect);
         for (run, wait) in runs {
             // A request that crossed the termination reached nobody, so nobody else ends its run.
             if told != Some(&run) {
                 self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
             }
             self.note_progress(&run, RunStatus::Cancelled, Some(TERMINATED.to_owned()));
-            self.out.writes.push(Write::DeliveredRun { run });
+            self.out.writes.push(Write::DeliveredRun { run: run.clone() });
             if let Some(call) = wait.call().and_then(|call| self.waiting_call(child, call)) {
-                self.end_call(&call, Outcome::Cancelled, refusal.text());
+                let text = self.told(&call, &link, Some(&run)).terminated(&cancelled(TERMINATED));
+                self.end_call(&call, Outcome::Cancelled, text);
             }
         }
         reads.iter().for_each(|already| self.start_tools(already));

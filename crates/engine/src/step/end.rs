@@ -121,8 +121,8 @@ impl Desk<'_> {
             let child = self.state.id();
             let (attachments, files) = self.copies(reply_to.thread, &ending.attachments);
             self.out.writes.extend(files);
-            let ending = Ending { attachments, ..ending.clone() };
-            self.deliver(reply_to.thread, Item::ChildEnded { child, run: ask.run, ending, quiet });
+            let (ending, note) = (Ending { attachments, ..ending.clone() }, self.note.clone());
+            self.deliver(reply_to.thread, Item::ChildEnded { child, run: ask.run, ending, quiet, note });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Deciding about model calls: when a side acts, and what its answer means.
 
+use super::end::cancelled;
 use super::{Desk, Effect};
 use crate::context;
 use crate::limit;
@@ -29,6 +30,7 @@ impl<'a> Desk<'a> {
     pub(super) fn start_session(&mut self) {
         let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
         let acting = self.first_side();
+        (self.resumed, self.note) = (false, None);
         self.emit(Event::SessionStarted { deadline, acting, ask: None });
         // Before any limit is looked at: a session that ends at once has still dealt with what waited.
         self.take_messages();
@@ -72,7 +74,10 @@ impl<'a> Desk<'a> {
         if let Some(limit) = limit.filter(|_| !limit::is_closing(self.world, self.state)) {
             return self.reach_limit(limit);
         }
-        self.take_messages();
+        // What waits while another server works is a task of its own.
+        if !(self.resumed && self.is_remote()) {
+            self.take_messages();
+        }
         if let Some(limit) = self.broken_record() {
             return self.reach_limit(limit);
         }
@@ -83,12 +88,20 @@ impl<'a> Desk<'a> {
             return self.rest_unasked();
         }
         match context::request(self.world, self.state) {
-            Some(request) => self.out.effects.push(Effect::CallModel(Box::new(request))),
+            Some(mut request) => {
+                request.remote.iter_mut().for_each(|task| task.resumed = self.resumed);
+                self.out.effects.push(Effect::CallModel(Box::new(request)));
+            }
             None => {
                 let text = format!("agent `{}` has no model on this side", self.state.agent);
                 self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
             }
         }
+    }
+
+    /// Whether another server works in the place of a model.
+    fn is_remote(&self) -> bool {
+        self.world.agent(self.state).is_some_and(|agent| agent.remote.is_some())
     }
 
     pub(super) fn take_messages(&mut self) {
@@ -125,7 +138,9 @@ impl<'a> Desk<'a> {
             Err(text) => {
                 self.end_session(Ending { outcome: Outcome::Failed, text, attachments: Vec::new(), limit: None });
             }
+            Ok(answer) if answer.cancelled => self.end_session(cancelled(&answer.text)),
             Ok(mut answer) => {
+                self.note = answer.note.take();
                 if limit::is_closing(self.world, self.state) {
                     // It was offered none.
                     answer.calls.clear();
@@ -165,6 +180,10 @@ impl<'a> Desk<'a> {
         else {
             return Verdict::GoOn;
         };
+        // A task of another server has ended with its answer, even if that has no words.
+        if agent.remote.is_some() {
+            return Verdict::TurnOver(Stop::Response);
+        }
         let bindings = [(&side.session_fail, Outcome::Failed), (&side.session_stop, Outcome::Done)];
         for (binding, outcome) in bindings.into_iter().filter_map(|(binding, o)| Some((binding.as_ref()?, o))) {
             if let Some(ending) = self.bound_ending(binding, outcome) {

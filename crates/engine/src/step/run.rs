@@ -30,7 +30,7 @@ impl Desk<'_> {
         let asked = run.and_then(|run| self.state.delegated.get(run));
         let is_remote = self.world.team.agent(&link.agent).is_some_and(|agent| agent.remote.is_some());
         let at = asked.map_or(link.at, |delegated| delegated.at);
-        Told { call, link, run, at, is_remote, is_driven: self.is_driven() }
+        Told { call, link, run, at, is_remote, is_driven: self.is_driven(), note: None }
     }
 
     fn tell_released(&mut self, call: &ToolCall, run: &RunId) {

@@ -7,7 +7,7 @@ use crate::team::parent;
 use entourage_engine::Input;
 use entourage_model::{
     CallId, Ending, Ids, Item, Message, ModelAnswer, Outcome, Posted, ReplyTo, Role, RunId, ThreadId, Timestamp,
-    ToolCall, Usage, VariableValue,
+    ToolCall, VariableValue,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ pub(crate) fn answer(
                 arguments,
             })
             .collect(),
-        usage: Usage::default(),
+        ..ModelAnswer::default()
     })
 }
 
@@ -294,7 +294,7 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
         Written::Ask(asker) => Item::Message(ledger.ask(*asker)),
         Written::ChildEnds { nth, outcome, quiet } => {
             let (child, run) = nth_of(runs(actor), *nth).unwrap_or((stranger, RunId::from("unknown")));
-            Item::ChildEnded { child, run, ending: ending(*outcome), quiet: *quiet }
+            Item::ChildEnded { child, run, ending: ending(*outcome), quiet: *quiet, note: None }
         }
         Written::ChildIsTerminated { nth, tells_run } => {
             let child = child(*nth);

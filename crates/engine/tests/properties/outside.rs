@@ -37,7 +37,7 @@ impl Outside {
             return Some(Input::Mail);
         }
         let (child, run) = runs(actor).into_iter().next()?;
-        actor.post(Item::ChildEnded { child, run, ending: ending(Outcome::Done), quiet: false });
+        actor.post(Item::ChildEnded { child, run, ending: ending(Outcome::Done), quiet: false, note: None });
         Some(Input::Mail)
     }
 

@@ -223,3 +223,20 @@ fn a_terminated_subagent_is_cancelled_and_cannot_be_written_to() {
         "#,
     );
 }
+
+#[test]
+fn a_look_at_a_task_whose_subagent_is_terminated_tells_how_it_stands() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=task_output {"task_id":"@r2"} ...
+        < terminated c1 r2
+        ! ChildTerminated c1
+        ! CallEnded k2 task_output cancelled "task_id: @r2\nagent_id: kid\nstatus: Cancelled\ncreated_at: 1970-01-01T00:00:01Z\n\nThe task was cancelled; it has no result."
+        > DeliveredRun r2
+        > CallModel lead a 2
+        "#,
+    );
+}

@@ -434,22 +434,3 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         "#,
     );
 }
-
-#[test]
-fn an_agent_that_another_server_runs_is_asked_like_a_model_and_told_to_end() {
-    check(
-        "far url=http://there.example",
-        r#"
-        < ask r1 hi
-        ! SessionStarted a
-        ! Posted user "hi" r1
-        > StartRun r1
-        > CallModel far a 0
-        < cancel r1
-        ! SessionEnded cancelled "The run was cancelled." rest=idle
-        > EndRun r1 cancelled "The run was cancelled."
-        > Abort
-        > CancelRemote far
-        "#,
-    );
-}

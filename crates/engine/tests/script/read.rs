@@ -49,6 +49,7 @@ impl Reader<'_> {
                 let answer = Ok(answer(parts.next().unwrap_or_default()));
                 Play::Input(Input::Advised { answer, acts: parts.map(|act| self.act(act)).collect() })
             }
+            "far" => Play::Input(Input::Answered(Ok(far(rest)))),
             "model_failed" => Play::Input(Input::Answered(Err(rest.to_owned()))),
             "tool" => {
                 let mut facts = rest.split(" ^");
@@ -145,7 +146,9 @@ impl Reader<'_> {
             (child, _) => self.names.thread_named(child.unwrap_or("nobody's")),
         };
         let (quiet, rest) = rest.strip_prefix("quiet ").map_or((false, rest), |rest| (true, rest));
-        Item::ChildEnded { child, run, ending: ending(rest), quiet }
+        let (rest, note) =
+            rest.split_once(" noted ").map_or((rest, None), |(rest, note)| (rest, Some(note.to_owned())));
+        Item::ChildEnded { child, run, ending: ending(rest), quiet, note }
     }
 }
 
@@ -165,7 +168,16 @@ fn answer(text: &str) -> ModelAnswer {
         ToolCall { id: id.into(), name: name.into(), arguments: arguments.to_owned() }
     });
     let usage = Usage { input_tokens: 10, output_tokens: 1, steps: 1 };
-    ModelAnswer { text, calls: calls.collect(), usage }
+    ModelAnswer { text, calls: calls.collect(), usage, ..ModelAnswer::default() }
+}
+
+/// What another server answers in the place of a model.
+fn far(text: &str) -> ModelAnswer {
+    if let Some(text) = text.strip_prefix("cancelled ") {
+        return ModelAnswer { text: text.to_owned(), cancelled: true, ..ModelAnswer::default() };
+    }
+    let (text, note) = text.split_once(" noted ").map_or((text, None), |(text, note)| (text, Some(note.to_owned())));
+    ModelAnswer { text: text.to_owned(), note, ..ModelAnswer::default() }
 }
 
 pub(crate) fn ending(text: &str) -> Ending {

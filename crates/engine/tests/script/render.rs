@@ -5,7 +5,7 @@ use crate::team::Setup;
 use entourage_engine::{Effect, Look};
 use entourage_model::{
     Attachment, ChildLink, EffectClass, Ending, Event, Item, Line, Message, ModelRequest, NewThread, Outcome, Posted,
-    ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, TaskItem, ToolCall, VariableValue, Wait, Write,
+    RemoteTask, ReplyTo, Rest, Role, RunId, SessionEnd, Side, Stop, TaskItem, ToolCall, VariableValue, Wait, Write,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,7 +119,8 @@ impl Renderer<'_> {
                 let chosen = [("temperature", request.sampling.temperature), ("top_p", request.sampling.top_p)];
                 let chosen = chosen.map(|(name, chosen)| chosen.map(|number| format!(" {name}={number}")));
                 let chosen: String = chosen.into_iter().flatten().collect();
-                format!("CallModel {} {} {}{chosen}", request.agent, word(&request.side), request.step)
+                let far = request.remote.as_ref().map(|task| self.task(task)).unwrap_or_default();
+                format!("CallModel {} {} {}{chosen}{far}", request.agent, word(&request.side), request.step)
             }
             Effect::CallTool { call, key } => {
                 let pure = self.setup.world().class(None, &call.name) == Some(EffectClass::Pure);
@@ -128,8 +129,14 @@ impl Renderer<'_> {
             }
             Effect::Look { call, look } => format!("Look {} {}", call.id, self.look(look)),
             Effect::Abort => "Abort".to_owned(),
-            Effect::CancelRemote(task) => format!("CancelRemote {}", task.agent),
+            Effect::CancelRemote(task) => format!("CancelRemote {}{}", task.agent, self.task(task)),
         }
+    }
+
+    fn task(&mut self, task: &RemoteTask) -> String {
+        let resumed = if task.resumed { " resumed" } else { "" };
+        self.names.thread(task.session);
+        format!(" {} {}{resumed}", self.names.shorten(&task.id), self.quote(&task.input))
     }
 
     fn look(&mut self, look: &Look) -> String {
@@ -259,10 +266,11 @@ impl Renderer<'_> {
     fn item(&mut self, item: &Item) -> String {
         match item {
             Item::Message(posted) => format!("Message {}", self.posted(posted)),
-            Item::ChildEnded { child, run, ending, quiet } => {
+            Item::ChildEnded { child, run, ending, quiet, note } => {
                 let (child, run) = (self.names.thread(*child), self.names.run(run));
                 let quiet = if *quiet { " quiet" } else { "" };
-                format!("ChildEnded {child} {run}{quiet} {}", self.ending(ending))
+                let note = note.as_ref().map(|note| format!(" note {note:?}")).unwrap_or_default();
+                format!("ChildEnded {child} {run}{quiet} {}{note}", self.ending(ending))
             }
             Item::ChildFinished { child, ending } => {
                 format!("ChildFinished {} {}", self.names.thread(*child), self.ending(ending))

@@ -162,7 +162,7 @@ impl Provider for Scripts {
         });
         let calls = distinct(calls.collect());
         let usage = estimate(request, &text, &calls);
-        Ok(ModelAnswer { text, calls, usage })
+        Ok(ModelAnswer { text, calls, usage, ..ModelAnswer::default() })
     }
 }
 

@@ -254,7 +254,7 @@ fn answer(content: MessageContent, usage: &genai::chat::Usage) -> ModelAnswer {
     let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
     let usage =
         Usage { input_tokens: tokens(usage.prompt_tokens), output_tokens: tokens(usage.completion_tokens), steps: 1 };
-    ModelAnswer { text, calls: distinct(calls), usage }
+    ModelAnswer { text, calls: distinct(calls), usage, ..ModelAnswer::default() }
 }
 
 fn said_call(call: ToolCall) -> SaidCall {

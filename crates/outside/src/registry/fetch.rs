@@ -1,7 +1,7 @@
 //! Fetching: the manifest, then every blob that is not here yet, into a change of the layout that can still be dropped.
 
 use super::Registry;
-use super::trouble::{Trouble, Unread, bounded};
+use super::trouble::{Trouble, Unread, bounded, chunk};
 use super::wire::{Action, Wire};
 use entourage_bundle::{
     BlobReader, Blobs as _, Change, Descriptor, Fault, MANIFEST_BYTES_MAX, Manifest, Reference, Staged, names,
@@ -133,11 +133,15 @@ impl Registry {
         }
         let mut writer = change.writer()?;
         loop {
-            let chunk = match response.chunk().await {
+            let chunk = match chunk(&mut response).await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(writer.finish_as(descriptor)?),
-                Err(error) if error.is_timeout() => return Err(Trouble::unreachable(&wire.host, &error)),
-                Err(_) => {
+                Err(Unread::Silent) => {
+                    let trouble = Trouble::silent(&wire.host);
+                    // It was on its way, and may be the next time.
+                    return Err(if writer.size() > 0 { trouble.passing() } else { trouble });
+                }
+                Err(Unread::Broken(_) | Unread::TooLong) => {
                     let reason = format!("the connection ended after {} of {} bytes", writer.size(), descriptor.size);
                     return Err(refuse(reason).passing());
                 }
@@ -171,7 +175,7 @@ fn announced(response: &Response) -> Option<String> {
 fn unread_manifest(wire: &Wire, unread: Unread, digest: Option<Digest>, bytes: Option<u64>) -> Trouble {
     match unread {
         Unread::TooLong => Trouble::odd(&wire.host, format!("sent a manifest of more than {MANIFEST_BYTES_MAX} bytes")),
-        Unread::Broken(error) if error.is_timeout() => Trouble::unreachable(&wire.host, &error),
+        Unread::Silent => Trouble::silent(&wire.host),
         Unread::Broken(error) => match digest {
             Some(digest) => {
                 let expected = bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();

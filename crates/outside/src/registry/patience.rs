@@ -4,8 +4,10 @@ use super::trouble::Trouble;
 use entourage_bundle::Fault;
 use std::time::Duration;
 
-/// The longest that a registry may ask us to wait before we ask again.
+/// The longest pause that we make on our own account.
 const PAUSE_MAX: Duration = Duration::from_secs(20);
+/// The longest that a registry may ask us to wait. Whoever asks for more is not waited for at all.
+pub(super) const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
@@ -29,7 +31,8 @@ impl Patience {
                 Ok(done) => return Ok(done),
                 Err(trouble) => trouble,
             };
-            if !trouble.may_pass || failed >= self.attempts_max {
+            let is_far_off = trouble.pause.is_some_and(|asked| asked > ASKED_PAUSE_MAX);
+            if !trouble.may_pass || is_far_off || failed >= self.attempts_max {
                 return Err(*trouble.fault);
             }
             let pause = self.pause(failed, trouble.pause, fastrand::f64());
@@ -43,8 +46,8 @@ impl Patience {
     /// the registry asks for is granted.
     fn pause(self, failed: u32, asked: Option<Duration>, dice: f64) -> Duration {
         let due = self.first_pause.saturating_mul(1 << (failed - 1).min(10));
-        let pause = due.mul_f64(0.5 + dice / 2.0);
-        asked.map_or(pause, |asked| asked.max(pause)).min(PAUSE_MAX)
+        let pause = due.mul_f64(0.5 + dice / 2.0).min(PAUSE_MAX);
+        asked.map_or(pause, |asked| asked.max(pause))
     }
 }
 
@@ -85,6 +88,21 @@ mod tests {
         }
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_registry_that_asks_for_a_long_pause_is_not_waited_for() {
+        for (asked, attempts, waited) in [(60, 3, 120), (61, 1, 0), (3600, 1, 0)] {
+            let (mut made, start) = (0, tokio::time::Instant::now());
+            let done: Result<(), _> = QUICK
+                .persist(async || {
+                    made += 1;
+                    Err(Trouble { pause: Some(Duration::from_secs(asked)), ..trouble(true) })
+                })
+                .await;
+            assert!(done.is_err());
+            assert_eq!((made, start.elapsed().as_secs()), (attempts, waited), "{asked}");
+        }
+    }
+
     #[test]
     fn pauses_grow_and_never_pass_their_bound() {
         let patience = Patience { attempts_max: 40, first_pause: Duration::from_millis(100) };
@@ -92,7 +110,7 @@ mod tests {
         assert_eq!(patience.pause(1, None, 1.0), Duration::from_millis(100));
         assert_eq!(patience.pause(3, None, 1.0), Duration::from_millis(400));
         assert_eq!(patience.pause(1, Some(Duration::from_secs(2)), 1.0), Duration::from_secs(2));
-        assert_eq!(patience.pause(1, Some(Duration::from_secs(3600)), 1.0), PAUSE_MAX);
+        assert_eq!(patience.pause(1, Some(ASKED_PAUSE_MAX), 1.0), ASKED_PAUSE_MAX);
         assert_eq!(patience.pause(39, None, 1.0), PAUSE_MAX);
     }
 }

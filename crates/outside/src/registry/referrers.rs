@@ -110,6 +110,7 @@ impl Registry {
                 }
                 let body = bounded(response, INDEX_BYTES_MAX).await.map_err(|unread| match unread {
                     Unread::TooLong => Trouble::odd(&wire.host, "lists attachments without end"),
+                    Unread::Silent => Trouble::silent(&wire.host),
                     Unread::Broken(error) => Trouble::unreachable(&wire.host, &error),
                 })?;
                 Ok(Some(body))

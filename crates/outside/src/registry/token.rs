@@ -1,7 +1,7 @@
 //! The exchange of a credential, or of nothing, for a token that a registry takes.
 
 use super::credential::Credential;
-use super::trouble::{Asker, Trouble, Unread, bounded, words};
+use super::trouble::{Asker, SILENCE_MAX, Trouble, Unread, bounded, words};
 use entourage_model::Secret;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
@@ -33,7 +33,9 @@ impl TokenRequest {
     /// `host` is the registry that the token is for.
     pub(super) async fn send(self, client: &Client, host: &str) -> Result<String, Trouble> {
         let asker = self.asker;
-        let response = self.request(client).send().await.map_err(|error| Trouble::unreachable(host, &error))?;
+        let answer = tokio::time::timeout(SILENCE_MAX, self.request(client).send()).await;
+        let response =
+            answer.map_err(|_| Trouble::silent(host))?.map_err(|error| Trouble::unreachable(host, &error))?;
         match response.status() {
             StatusCode::OK => {}
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::BAD_REQUEST => {
@@ -43,6 +45,7 @@ impl TokenRequest {
         }
         let body = bounded(response, ANSWER_BYTES_MAX).await.map_err(|unread| match unread {
             Unread::TooLong => Trouble::odd(host, "has a token service that answers without end"),
+            Unread::Silent => Trouble::silent(host),
             Unread::Broken(error) => Trouble::unreachable(host, &error),
         })?;
         let answer: Option<Answer> = serde_json::from_slice(&body).ok();

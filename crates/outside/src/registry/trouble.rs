@@ -1,5 +1,7 @@
 //! Why one attempt failed, and whether another one might not.
 
+use super::patience::ASKED_PAUSE_MAX;
+use bytes::Bytes;
 use entourage_bundle::{Exit, Fault, Reference};
 use entourage_model::Report;
 use reqwest::{Response, StatusCode};
@@ -8,9 +10,13 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+/// How long a registry may say nothing, connecting included: before an answer, and in the middle of it.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// How much of a registry's own words people are shown.
 const WORDS_CHARS_MAX: usize = 300;
 const WORDS_BYTES_MAX: usize = 64 << 10;
+/// How long they are waited for: the refusal itself is known.
+const WORDS_WAIT: Duration = Duration::from_secs(10);
 
 /// Whether anything is known that could prove who we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +51,7 @@ impl Trouble {
         Self { may_pass: true, ..self }
     }
 
-    /// No answer came.
+    /// No answer came. Whoever says nothing at all for as long as we wait would say nothing the next time either.
     pub(super) fn unreachable(host: &str, error: &reqwest::Error) -> Self {
         if let Some(reason) = distrust(error) {
             let report =
@@ -55,7 +61,20 @@ impl Trouble {
         let report = Report::error("B040", format!("the registry `{host}` cannot be reached: {}", cause(error)));
         let report = report.hint("look at the name and the network; `--plain-http` is for a registry without TLS");
         let trouble = Self::lasting(report);
-        if error.is_builder() || error.is_redirect() { trouble } else { trouble.passing() }
+        let is_lasting = error.is_builder() || error.is_redirect() || error.is_timeout();
+        if is_lasting { trouble } else { trouble.passing() }
+    }
+
+    /// Nothing came for as long as we wait.
+    pub(super) fn silent(host: &str) -> Self {
+        let what = format!("the registry `{host}` said nothing for {} s", SILENCE_MAX.as_secs());
+        Self::lasting(Report::error("B040", what).hint("look at the network, or ask whoever runs the registry"))
+    }
+
+    /// What we sent was not taken any more.
+    pub(super) fn stalled(host: &str, silence: Duration) -> Self {
+        let what = format!("the registry `{host}` took nothing and said nothing for {} s", silence.as_secs());
+        Self::lasting(Report::error("B040", what).hint("look at the network, and try again")).passing()
     }
 
     /// Who we are was not enough, and this is what the registry says about it.
@@ -107,7 +126,9 @@ impl Trouble {
             let report = Report::error("B041", format!("the registry `{host}` does not allow this{words}"));
             return Self::lasting(report.hint(format!("`entourage login {host}` stores another credential")));
         }
-        let trouble = Self::odd(host, format!("answered {status}{words}"));
+        let asked = pause.filter(|pause| *pause > ASKED_PAUSE_MAX);
+        let asked = asked.map(|pause| format!("; it wants to be asked again in {} s", pause.as_secs()));
+        let trouble = Self::odd(host, format!("answered {status}{words}{}", asked.unwrap_or_default()));
         match status.as_u16() {
             408 | 425 | 429 | 500 | 502 | 503 | 504 => Self { pause, ..trouble.passing() },
             _ => trouble,
@@ -123,7 +144,9 @@ fn retry_after(response: &Response) -> Option<Duration> {
 
 /// What the registry says about it, after a colon; nothing if it says nothing that can be shown.
 pub(super) async fn words(response: Response) -> String {
-    let Ok(body) = bounded(response, WORDS_BYTES_MAX).await else { return String::new() };
+    let Ok(Ok(body)) = tokio::time::timeout(WORDS_WAIT, bounded(response, WORDS_BYTES_MAX)).await else {
+        return String::new();
+    };
     let Ok(answer) = serde_json::from_slice::<Value>(&body) else { return String::new() };
     let error = &answer["errors"][0];
     let said = ["message", "code"].into_iter().find_map(|key| error[key].as_str().filter(|text| !text.is_empty()));
@@ -139,13 +162,21 @@ pub(super) async fn words(response: Response) -> String {
 #[derive(Debug)]
 pub(super) enum Unread {
     TooLong,
+    /// Nothing came for too long.
+    Silent,
     Broken(reqwest::Error),
+}
+
+/// The next piece of a body, unless it keeps us waiting.
+pub(super) async fn chunk(response: &mut Response) -> Result<Option<Bytes>, Unread> {
+    let chunk = tokio::time::timeout(SILENCE_MAX, response.chunk()).await.map_err(|_| Unread::Silent)?;
+    chunk.map_err(Unread::Broken)
 }
 
 /// A body that may be no longer than this, whatever the registry announces.
 pub(super) async fn bounded(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Unread> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+    while let Some(chunk) = chunk(&mut response).await? {
         if body.len() + chunk.len() > bytes_max {
             return Err(Unread::TooLong);
         }

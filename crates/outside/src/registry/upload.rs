@@ -13,6 +13,7 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, LOCATION};
 use reqwest::{Body, Client, Response, StatusCode, Url};
 use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
 
 /// How much of a file is in memory while a blob is sent whole.
 const READ_BYTES: usize = 128 << 10;
@@ -124,11 +125,12 @@ impl Registry {
         place.query_pairs_mut().append_pair("digest", &blob.digest.to_string());
         // Opened once for each time that the request is made: the second follows when the registry asks who we are.
         let spoiled: Arc<Mutex<Option<Fault>>> = Arc::default();
+        let progress = Progress { watch: Arc::clone(&self.settings.watch), pulse: Arc::default() };
         let make = |client: &Client| {
             let request = client.put(place.clone()).header(CONTENT_TYPE, OCTETS);
             match freight.blobs.open(blob) {
                 Ok(reader) => {
-                    let pieces = pieces(reader, Arc::clone(&self.settings.watch), Arc::clone(&spoiled));
+                    let pieces = pieces(reader, progress.clone(), Arc::clone(&spoiled));
                     request.header(CONTENT_LENGTH, blob.size).body(Body::wrap_stream(pieces))
                 }
                 Err(fault) => {
@@ -137,7 +139,7 @@ impl Registry {
                 }
             }
         };
-        let sent = wire.send(Action::Push, make).await;
+        let sent = wire.upload(&progress.pulse, make).await;
         if let Some(fault) = spoiled.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(fault.into());
         }
@@ -163,11 +165,14 @@ impl Registry {
                 break;
             }
             let (piece, range) = (Bytes::from(piece), format!("{start}-{}", start + length - 1));
+            let pulse: Arc<Notify> = Arc::default();
             let make = |client: &Client| {
                 let request = client.patch(place.clone()).header(CONTENT_TYPE, OCTETS).header(CONTENT_RANGE, &range);
-                request.body(piece.clone())
+                request
+                    .header(CONTENT_LENGTH, length)
+                    .body(Body::wrap_stream(slices(piece.clone(), Arc::clone(&pulse))))
             };
-            let answer = wire.send(Action::Push, make).await?;
+            let answer = wire.upload(&pulse, make).await?;
             match answer.status() {
                 StatusCode::ACCEPTED | StatusCode::NO_CONTENT | StatusCode::OK => {}
                 StatusCode::PAYLOAD_TOO_LARGE => return Ok(Sending::TooLarge),
@@ -199,21 +204,38 @@ fn location(wire: &Wire, answer: &Response) -> Result<Url, Trouble> {
     wire.join(location)
 }
 
+/// Who is told that something moves.
+#[derive(Clone)]
+struct Progress {
+    watch: Arc<dyn Watch>,
+    pulse: Arc<Notify>,
+}
+
+/// A body that is in memory, so that one sees how much of it was taken.
+fn slices(mut body: Bytes, pulse: Arc<Notify>) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let slices = std::iter::from_fn(move || {
+        pulse.notify_one();
+        (!body.is_empty()).then(|| Ok(body.split_to(READ_BYTES.min(body.len()))))
+    });
+    futures::stream::iter(slices)
+}
+
 /// The blob in pieces. What turns out not to be what it was ends the request before the registry has all of it.
 fn pieces(
     reader: BlobReader,
-    watch: Arc<dyn Watch>,
+    progress: Progress,
     spoiled: Arc<Mutex<Option<Fault>>>,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     futures::stream::try_unfold(Some(reader), move |reader| {
-        let (watch, spoiled) = (Arc::clone(&watch), Arc::clone(&spoiled));
+        let (progress, spoiled) = (progress.clone(), Arc::clone(&spoiled));
         async move {
             let Some(mut reader) = reader else { return Ok(None) };
             let mut piece = vec![0; READ_BYTES];
             let count = reader.read(&mut piece)?;
             if count > 0 {
                 piece.truncate(count);
-                watch.moved(count as u64);
+                progress.watch.moved(count as u64);
+                progress.pulse.notify_one();
                 return Ok(Some((Bytes::from(piece), Some(reader))));
             }
             match reader.finish() {

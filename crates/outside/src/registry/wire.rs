@@ -5,7 +5,7 @@ use super::challenge::Challenge;
 use super::credential::Credential;
 use super::credentials::Credentials;
 use super::token::TokenRequest;
-use super::trouble::{Asker, Trouble, words};
+use super::trouble::{Asker, SILENCE_MAX, Trouble, words};
 use entourage_bundle::Reference;
 use reqwest::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::{Attempt, Policy};
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 
-const CONNECT_SECONDS_MAX: u64 = 10;
-/// How long a registry may say nothing in the middle of an answer.
-const SILENCE_SECONDS_MAX: u64 = 60;
+/// How long a registry may take nothing of what it is sent, and say nothing when it has all of it: it may have to look at it.
+const STALL_MAX: Duration = Duration::from_secs(60);
 const REDIRECTS_MAX: usize = 5;
 /// How long a body may be, from the second try on; the first time it is as long as a blob. A proxy before a registry may
 /// take a megabyte and no more.
@@ -90,12 +90,31 @@ impl Wire {
         action: Action,
         make: impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Response, Trouble> {
-        let first = self.send_as(self.granted(action), &make).await?;
+        self.deliver(action, Pace::Brief, make).await
+    }
+
+    /// The same for a long body. Whoever makes it tells the pulse of every piece that was taken; it may take any time
+    /// as long as that goes on.
+    pub(super) async fn upload(
+        &self,
+        pulse: &Notify,
+        make: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Response, Trouble> {
+        self.deliver(Action::Push, Pace::Steady(pulse), make).await
+    }
+
+    async fn deliver(
+        &self,
+        action: Action,
+        pace: Pace<'_>,
+        make: impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Response, Trouble> {
+        let first = self.send_as(self.granted(action), pace, &make).await?;
         let answer = match first.status() {
             // Somebody else that the registry sent us to may ask what it likes: nothing is proved to them.
             StatusCode::UNAUTHORIZED if first.url().origin() == self.root.origin() => {
                 let (authorization, asker) = self.prove(action, &first).await?;
-                let second = self.send_as(Some(authorization.clone()), &make).await?;
+                let second = self.send_as(Some(authorization.clone()), pace, &make).await?;
                 if second.status() == StatusCode::UNAUTHORIZED {
                     return Err(Trouble::refused(&self.host, asker, &words(second).await));
                 }
@@ -114,6 +133,7 @@ impl Wire {
     async fn send_as(
         &self,
         authorization: Option<HeaderValue>,
+        pace: Pace<'_>,
         make: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<Response, Trouble> {
         let unreachable = |error: reqwest::Error| Trouble::unreachable(&self.host, &error);
@@ -121,7 +141,17 @@ impl Wire {
         if let Some(authorization) = authorization.filter(|_| request.url().origin() == self.root.origin()) {
             request.headers_mut().insert(AUTHORIZATION, authorization);
         }
-        self.client.execute(request).await.map_err(unreachable)
+        let sent = self.client.execute(request);
+        match pace {
+            Pace::Brief => match tokio::time::timeout(SILENCE_MAX, sent).await {
+                Ok(answer) => answer.map_err(unreachable),
+                Err(_) => Err(Trouble::silent(&self.host)),
+            },
+            Pace::Steady(pulse) => tokio::select! {
+                answer = sent => answer.map_err(unreachable),
+                () = stalls(pulse) => Err(Trouble::stalled(&self.host, STALL_MAX)),
+            },
+        }
     }
 
     /// What to send the second time, and on whose behalf.
@@ -212,6 +242,20 @@ impl Wire {
     }
 }
 
+/// How long a request may take.
+#[derive(Clone, Copy, Debug)]
+enum Pace<'a> {
+    /// Until its answer is overdue.
+    Brief,
+    /// Until nothing moves any more.
+    Steady(&'a Notify),
+}
+
+/// Ends when nothing has moved for too long.
+async fn stalls(pulse: &Notify) {
+    while tokio::time::timeout(STALL_MAX, pulse.notified()).await.is_ok() {}
+}
+
 /// Whether a service that gives tokens is the registry's own: the same host, or one beside it in the same domain, as
 /// `auth.example.com` is for `registry.example.com`. An address that is no name is nobody's but its own.
 fn is_of_registry(realm: &Url, root: &Url) -> bool {
@@ -226,11 +270,11 @@ fn is_of_registry(realm: &Url, root: &Url) -> bool {
         .is_some_and(|domain| service == domain || service.strip_suffix(domain).is_some_and(|name| name.ends_with('.')))
 }
 
+/// Who waits for answers looks at the clock: reqwest's own time-outs would count how long a body takes to be sent.
 fn client(root: &Url, plain: PlainHttp) -> Result<Client, reqwest::Error> {
     let builder = Client::builder()
         .user_agent(USER_AGENT)
-        .connect_timeout(Duration::from_secs(CONNECT_SECONDS_MAX))
-        .read_timeout(Duration::from_secs(SILENCE_SECONDS_MAX))
+        .connect_timeout(SILENCE_MAX)
         .redirect(Policy::custom(move |attempt| follow(attempt, plain)))
         .tcp_nodelay(true)
         // A layer is compressed already, and its digest is that of the bytes on the wire.
@@ -269,6 +313,19 @@ mod tests {
             let (realm, root) = (Url::parse(realm).unwrap(), Url::parse(root).unwrap());
             assert_eq!(is_of_registry(&realm, &root), expected, "{root} {realm}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_moves_may_take_any_time_and_what_stands_still_may_not() {
+        let (pulse, start) = (Notify::new(), tokio::time::Instant::now());
+        let moves = async {
+            for _ in 0..100 {
+                tokio::time::sleep(STALL_MAX / 2).await;
+                pulse.notify_one();
+            }
+        };
+        tokio::join!(stalls(&pulse), moves);
+        assert_eq!(start.elapsed(), STALL_MAX * 51);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Ear {
                 self.response = (!self.is_deaf).then_some(response);
             }
             Err(Refused::Lasting(_)) => self.is_deaf = true,
-            Err(Refused::Passing(_)) => {}
+            Err(Refused::Passing(..)) => {}
         }
     }
 

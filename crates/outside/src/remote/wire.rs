@@ -8,12 +8,24 @@ use std::fmt::Write as _;
 /// A result longer than this is refused.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
+/// What a server says of a task that it has not heard of.
+const NOT_FOUND: &str = "task not found";
+
 /// Why a request came to nothing.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// Another try may do.
-    Passing(String),
+    Passing(String, Trial),
     Lasting(String),
+}
+
+/// What has to be waited for until another try may do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Trial {
+    /// Nobody is there, or has time.
+    Reach,
+    /// The server says that it has failed.
+    Fault,
 }
 
 /// Where a task stands.
@@ -40,7 +52,9 @@ impl Answered {
         let mut response = begun(sent, host)?;
         let status = response.status();
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|_| Refused::Passing(format!("`{host}` broke off")))? {
+        while let Some(chunk) =
+            response.chunk().await.map_err(|_| Refused::Passing(format!("`{host}` broke off"), Trial::Reach))?
+        {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > BODY_BYTES_MAX {
                 return Err(Refused::Lasting(format!("the answer of `{host}` is longer than {BODY_BYTES_MAX} bytes")));
@@ -57,6 +71,12 @@ impl Answered {
         }
         let why = self.body.get("error").map(text_of).unwrap_or_default();
         Err(format!("`{}` answered with {}{}{why}", self.host, self.status, if why.is_empty() { "" } else { ": " }))
+    }
+
+    /// Whether it says that there is no such task: servers differ in how they put it.
+    pub(super) fn is_unknown(&self) -> bool {
+        let is_missing = matches!(self.state(), State::Failed(why) if why.trim().eq_ignore_ascii_case(NOT_FOUND));
+        self.status == StatusCode::NOT_FOUND || is_missing
     }
 
     pub(super) fn state(&self) -> State {
@@ -80,13 +100,18 @@ fn begun(sent: reqwest::Result<Response>, host: &str) -> Result<Response, Refuse
             return Refused::Lasting(format!("`{host}` cannot be asked: a header is none"));
         }
         let what = if fault.is_timeout() { "did not answer in time" } else { "cannot be reached" };
-        Refused::Passing(format!("`{host}` {what}"))
+        Refused::Passing(format!("`{host}` {what}"), Trial::Reach)
     })?;
     let status = response.status();
-    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-        return Err(Refused::Passing(format!("`{host}` answered with {status}")));
-    }
-    Ok(response)
+    let trial = match status {
+        StatusCode::TOO_MANY_REQUESTS
+        | StatusCode::BAD_GATEWAY
+        | StatusCode::SERVICE_UNAVAILABLE
+        | StatusCode::GATEWAY_TIMEOUT => Trial::Reach,
+        status if status.is_server_error() => Trial::Fault,
+        _ => return Ok(response),
+    };
+    Err(Refused::Passing(format!("`{host}` answered with {status}"), trial))
 }
 
 /// The same for an answer that has to be a good one.

@@ -6,5 +6,6 @@ mod artifact;
 mod attached;
 mod doors;
 mod lies;
+mod silence;
 mod transfer;
 mod upload;

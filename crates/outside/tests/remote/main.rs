@@ -5,7 +5,7 @@
 mod far;
 
 use bytes::Bytes;
-use entourage_model::{Ids, Name, Remote, RemoteTask, Secret, Timestamp};
+use entourage_model::{Ids, ModelAnswer, Name, Remote, RemoteTask, Secret, Timestamp};
 use entourage_outside::model::Watch;
 use entourage_outside::remote::Remotes;
 use far::{Answer, Asked, Far, says, streamed, streams};
@@ -48,6 +48,7 @@ fn task(url: &str) -> RemoteTask {
         parent: None,
         user_id: Some("ann".to_owned()),
         input: "work".to_owned(),
+        resumed: false,
     }
 }
 
@@ -60,10 +61,19 @@ fn remotes() -> Remotes {
 async fn ask(
     script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
 ) -> (Result<String, String>, Vec<String>, Far) {
+    let (asked, told, far) = ask_for(|task| task, script).await;
+    (asked.map(|answer| answer.text), told, far)
+}
+
+/// The same for a task that is like this.
+async fn ask_for(
+    change: impl Fn(RemoteTask) -> RemoteTask,
+    script: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+) -> (Result<ModelAnswer, String>, Vec<String>, Far) {
     let far = Far::start(script).await;
     let notes = Notes::default();
-    let asked = remotes();
-    let asked = asked.ask(&task(&format!("http://{}/base/", far.address)), &notes).await;
+    let task = change(task(&format!("http://{}/base/", far.address)));
+    let asked = remotes().ask(&task, &notes).await;
     (asked, notes.0.into_inner().unwrap(), far)
 }
 
@@ -150,17 +160,83 @@ async fn a_fault_that_passes_is_tried_again_at_every_call() {
 #[tokio::test]
 async fn an_older_server_is_asked_without_a_context_and_a_question_is_denied_once() {
     const RESUME: &str = "POST /base/tasks/task-1/resume";
-    let (asked, _, far) = ask(|asked, before| match (asked.line.as_str(), before) {
+    let script = |asked: &Asked, before: usize| match (asked.line.as_str(), before) {
         (SUBMIT, _) if asked.body.contains("context") => says(400, "{}"),
         (SUBMIT, _) => says(200, PENDING),
         (LOOK, 0..2) => says(200, r#"{"status":"awaiting_confirm","pending_confirms":[]}"#),
         (LOOK, _) => says(200, DONE),
         (RESUME, _) => says(200, RUNNING),
         _ => says(404, "{}"),
-    })
-    .await;
-    assert_eq!(asked, done());
+    };
+    let (asked, _, far) = ask_for(|task| task, script).await;
+    let answer = asked.unwrap();
+    assert_eq!(answer.text, "the result");
+    assert!(answer.note.unwrap().contains("denied"));
     assert_eq!((far.times(SUBMIT), far.times(RESUME)), (2, 1));
+}
+
+#[tokio::test]
+async fn a_task_without_a_result_has_an_empty_one() {
+    const FETCH: &str = "GET /base/tasks/task-1/wait?timeout_seconds=120";
+    for (state, fetches) in [
+        (r#"{"status":"success","result":""}"#, 0),
+        (r#"{"status":"success"}"#, 1),
+        (r#"{"status":"completed","result":null}"#, 1),
+    ] {
+        let (asked, _, far) = ask(move |asked, _| match asked.line.as_str() {
+            SUBMIT => says(200, PENDING),
+            LOOK | FETCH => says(200, state),
+            _ => says(404, "{}"),
+        })
+        .await;
+        assert_eq!((asked, far.times(SUBMIT), far.times(FETCH)), (Ok(String::new()), 1, fetches), "{state}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_its_server_has_cancelled_is_no_failure() {
+    for word in ["cancelled", "canceled", "CANCELLED"] {
+        let (asked, _, _) = ask_for(
+            |task| task,
+            move |asked, before| match (asked.line.as_str(), before) {
+                (SUBMIT, _) => says(200, PENDING),
+                (LOOK, 0) => says(200, RUNNING),
+                (LOOK, _) => says(200, &format!(r#"{{"status":"{word}"}}"#)),
+                _ => says(404, "{}"),
+            },
+        )
+        .await;
+        assert!(asked.unwrap().cancelled, "{word}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_may_have_been_begun_is_submitted_only_where_nobody_knows_it() {
+    let resumed = |task| RemoteTask { resumed: true, ..task };
+    for (status, first, submitted) in [
+        (200, RUNNING, 0),
+        (200, DONE, 0),
+        (200, PENDING, 0),
+        (404, "{}", 1),
+        (200, r#"{"task_id":"task-1","status":"error","error":"task not found"}"#, 1),
+    ] {
+        let (asked, _, far) = ask_for(resumed, move |asked, before| match (asked.line.as_str(), before) {
+            (SUBMIT, _) => says(200, PENDING),
+            // A server that is on its way up is waited for.
+            (LOOK, 0) => says(503, "{}"),
+            (LOOK, 1) => says(status, first),
+            (LOOK, _) => says(200, DONE),
+            _ => says(404, "{}"),
+        })
+        .await;
+        assert_eq!(asked.map(|answer| answer.text), done(), "{first}");
+        assert_eq!(far.times(SUBMIT), submitted, "{status} {first}");
+        assert_eq!(far.asked()[0].line, LOOK);
+    }
+    // Whatever else it says is what came of the task.
+    let (asked, _, far) = ask_for(resumed, |_, _| says(200, r#"{"status":"error","error":"it broke"}"#)).await;
+    assert!(asked.unwrap_err().contains("it broke"));
+    assert_eq!(far.times(SUBMIT), 0);
 }
 
 #[tokio::test]

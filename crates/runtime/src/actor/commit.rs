@@ -26,10 +26,12 @@ impl Actor {
     ) -> Result<Option<u32>, Gone> {
         self.may_act()?;
         let status = self.state.status();
-        // What may be repeated need not wait for the disk.
-        // But for what models are told of files: those are there when a model reads of them.
-        let safety = if shows(&decision) { Safety::Nothing } else { Safety::Repeatable };
-        let rest = self.perform(std::mem::take(&mut decision.effects), safety);
+        let shows = shows(&decision);
+        let effects = std::mem::take(&mut decision.effects);
+        // What may be repeated need not wait for the disk. But what models are told of files is there when they read of
+        // them; and whoever sees what a model was asked finds in the store what it was told.
+        let is_awaited = shows || (self.inner.hub.has_readers() && !decision.is_empty());
+        let rest = self.perform(effects, if is_awaited { Safety::Nothing } else { Safety::Repeatable });
         let urgent = self.tried || !rest.is_empty() || self.is_urgent(&decision, status);
         let (decision, until) = match held {
             Some((mut held, until)) => {
@@ -39,6 +41,8 @@ impl Actor {
             None => (decision, Instant::now() + self.hold()),
         };
         if decision.is_empty() && status == ThreadStatus::Running && !self.tried {
+            // There is nothing that they would have to wait for.
+            self.perform(rest, Safety::Any);
             return Ok(None);
         }
         if !urgent && Instant::now() < until {
@@ -149,7 +153,10 @@ impl Actor {
                     let remotes = Arc::clone(&self.inner.remotes);
                     self.inner.tasks.spawn(async move { remotes.cancel(&task).await });
                 }
-                Effect::CallModel(request) => {
+                Effect::CallModel(mut request) => {
+                    // Before the first who holds a thread nobody can have asked another server for anything.
+                    let is_first = self.lease.epoch <= 1 && !self.tried;
+                    request.remote.iter_mut().for_each(|task| task.resumed &= !is_first);
                     let unequipped = self.unequipped();
                     self.flights.push(if !unequipped.is_empty() {
                         perform::equip(&self.inner, &self.state.agent, unequipped)
@@ -178,7 +185,11 @@ impl Actor {
     }
 
     fn hold(&self) -> Duration {
-        if self.inner.hub.is_watched() { HOLD_WATCHED } else { HOLD }
+        match (self.inner.hub.has_readers(), self.inner.hub.is_watched()) {
+            (true, _) => Duration::ZERO,
+            (false, true) => HOLD_WATCHED,
+            (false, false) => HOLD,
+        }
     }
 
     fn place(&self) -> perform::Place {
@@ -228,7 +239,9 @@ impl Actor {
         match effect {
             // Whoever takes a question back says so once that is durable.
             Effect::CancelRemote(_) => false,
-            Effect::Abort | Effect::CallModel(_) | Effect::Look { .. } => true,
+            // Another server is asked only for what is durable: whoever takes the thread up then looks for the task.
+            Effect::CallModel(request) => request.remote.is_none(),
+            Effect::Abort | Effect::Look { .. } => true,
             Effect::CallTool { call, .. } => self.is_pure(&call.name),
         }
     }

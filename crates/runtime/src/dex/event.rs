@@ -4,9 +4,9 @@ use entourage_engine::dex_word;
 use entourage_model::{Event, Message, Outcome, Role, RunStatus, Timestamp};
 use serde_json::{Value, json};
 
-/// One event; nothing for those that only the engine needs. `seq` is its number in the thread's journal.
-pub(crate) fn shown(event: &Event, seq: u64) -> Option<Value> {
-    Some(match event {
+/// One event. `seq` is its number in the thread's journal.
+pub(crate) fn shown(event: &Event, seq: u64) -> Value {
+    match event {
         Event::Started(started) => with(seq, Some(started.at), "created", json!({"profile": started.agent})),
         Event::Posted(posted) => said(seq, &posted.message),
         Event::Injected { message } => said(seq, message),
@@ -33,6 +33,7 @@ pub(crate) fn shown(event: &Event, seq: u64) -> Option<Value> {
         Event::SessionEnded(end) => status(seq, None, end.ending.outcome.run_status()),
         Event::Terminated { at } => status(seq, Some(*at), RunStatus::Cancelled),
         Event::Emitted { name, data } => with(seq, None, "progress", json!({"name": name, "data": data})),
+        // Of what only the engine needs the kind is told, so that whoever reads can see that nothing is missing.
         Event::ChildStarted(_)
         | Event::CallJoined { .. }
         | Event::ChildAsked { .. }
@@ -62,8 +63,14 @@ pub(crate) fn shown(event: &Event, seq: u64) -> Option<Value> {
         | Event::HookFailed { .. }
         | Event::PromptAnswered { .. }
         | Event::FilePut(_)
-        | Event::FileRemoved { .. } => return None,
-    })
+        | Event::FileRemoved { .. } => with(seq, None, &kind(event), json!({})),
+    }
+}
+
+/// What the journal calls it.
+fn kind(event: &Event) -> String {
+    let written = serde_json::to_value(event).unwrap_or_default();
+    written.get("type").and_then(Value::as_str).expect("every event is written with its kind").to_owned()
 }
 
 fn said(seq: u64, message: &Message) -> Value {

@@ -89,10 +89,8 @@ async fn lines(inner: &Inner, row: &RunRow, mut seq: u64) -> Result<(Vec<u8>, u6
         let page = inner.store.journal(row.thread, seq, PAGE).await?;
         for stored in &page {
             seq = stored.seq;
-            if let Some(event) = dex::shown_event(&stored.event, seq) {
-                lines.extend_from_slice(event.to_string().as_bytes());
-                lines.push(b'\n');
-            }
+            lines.extend_from_slice(dex::shown_event(&stored.event, seq).to_string().as_bytes());
+            lines.push(b'\n');
         }
         if page.len() < PAGE {
             return Ok((lines, seq));

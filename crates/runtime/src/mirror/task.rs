@@ -3,10 +3,13 @@
 use super::{Folder, PAGE, blocking};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{ThreadState, agent_id, tasks};
-use entourage_model::{Event, Name, RunId, RunStatus, ThreadId, Timestamp};
+use entourage_model::{Digest, Event, Name, Remote, RunId, RunStatus, ThreadId, Timestamp};
 use entourage_store::{Page, RunFilter, RunRow};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+
+/// How tasks of other servers are spoken of.
+const TRANSPORT: &str = "agent-protocol";
 
 /// The list of one thread's tasks.
 #[derive(Debug)]
@@ -14,6 +17,7 @@ pub(super) struct TaskList {
     thread: ThreadId,
     agent: Name,
     session: String,
+    bundle: Digest,
     runs: Vec<RunId>,
 }
 
@@ -23,7 +27,8 @@ impl TaskList {
         let runs: Vec<RunId> = tasks(state).map(|(run, _)| run.clone()).collect();
         let id = state.id();
         let session = if state.started.parent.is_some() { format!("sub-{id}") } else { id.to_string() };
-        (!runs.is_empty()).then(|| Self { thread: id, agent: state.agent.clone(), session, runs })
+        let (agent, bundle) = (state.agent.clone(), state.started.bundle);
+        (!runs.is_empty()).then(|| Self { thread: id, agent, session, bundle, runs })
     }
 
     fn file(&self) -> String {
@@ -51,7 +56,10 @@ pub(super) fn is_told(event: &Event) -> bool {
 pub(super) async fn write(inner: &Inner, folder: Folder, list: TaskList) -> Result<(), RuntimeError> {
     let rows = rows(inner, list.thread).await?;
     let records = list.runs.iter().filter_map(|run| rows.get(run));
-    let records: Map<String, Value> = records.map(|row| (row.id.to_string(), record(&list, row))).collect();
+    let team = inner.teams.load(list.bundle).await?;
+    let remote = |row: &RunRow| team.agent(&row.agent).and_then(|agent| agent.remote.as_ref());
+    let records = records.map(|row| (row.id.to_string(), record(&list, row, remote(row))));
+    let records: Map<String, Value> = records.collect();
     let bytes = serde_json::to_vec_pretty(&records).map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
     let file = list.file();
     let written =
@@ -78,7 +86,8 @@ async fn rows(inner: &Inner, thread: ThreadId) -> Result<HashMap<RunId, RunRow>,
     }
 }
 
-fn record(list: &TaskList, row: &RunRow) -> Value {
+/// Of another server only the address is told: what is sent with a request is nobody's business.
+fn record(list: &TaskList, row: &RunRow, remote: Option<&Remote>) -> Value {
     let moments = [Some(row.created_at), row.started_at, row.ended_at, row.delivered_at];
     let mut record = json!({
         "taskId": row.id,
@@ -93,6 +102,8 @@ fn record(list: &TaskList, row: &RunRow) -> Value {
         "createdAt": row.created_at.to_utc(),
         "lastUpdatedAt": moments.into_iter().flatten().max().map(Timestamp::to_utc),
         "deliveredAt": row.delivered_at.map(Timestamp::to_utc),
+        "transportType": remote.map(|_| TRANSPORT),
+        "remoteBaseUrl": remote.map(Remote::shown_url),
     });
     if let Value::Object(fields) = &mut record {
         fields.retain(|_, value| !value.is_null());

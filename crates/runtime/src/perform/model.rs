@@ -43,8 +43,7 @@ pub(crate) fn model(inner: &Arc<Inner>, place: Place, request: ModelRequest) -> 
 /// The model's answer, or why it gives none.
 pub(super) async fn ask(inner: &Inner, place: Place, request: &ModelRequest) -> Result<ModelAnswer, String> {
     if let Some(task) = &request.remote {
-        let text = inner.remotes.ask(task, &Live { inner, place }).await?;
-        return Ok(ModelAnswer { text, ..ModelAnswer::default() });
+        return inner.remotes.ask(task, &Live { inner, place }).await;
     }
     inner.models.ask(request, &Live { inner, place }).await.map_err(|failure| failure.to_string())
 }

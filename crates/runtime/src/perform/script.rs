@@ -76,7 +76,9 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
 /// Runs the tool behind its door. After an error nothing that it did counts.
 async fn run(door: Arc<ThreadDoor>, tool: &ScriptTool, arguments: &str) -> Result<Returned, Output> {
     let call = ScriptCall { tool, bundle: door.bundle(), arguments, limits: &door.inner.limits, depth: door.depth };
-    let given = door.inner.scripts.call(call, Arc::clone(&door) as _).await?;
+    let given = door.inner.scripts.call(call, Arc::clone(&door) as _).await;
+    let mut given = given.map_err(|fault| Output { text: door.without_secrets(fault.text), ..fault })?;
+    given.output.text = door.without_secrets(given.output.text);
     let files = door.enclose(given.enclosures).await;
     let files = files.map_err(|why| Output::error(format!("`{}` failed: {why}", tool.spec.name)))?;
     Ok(Returned { output: given.output, files, acts: door.desk().take_acts() })

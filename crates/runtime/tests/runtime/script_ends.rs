@@ -132,12 +132,32 @@ async fn a_child_shows_its_own_children_and_its_status() {
 
 #[tokio::test]
 async fn a_tool_can_terminate_a_child() {
-    let body = "const child = await state.getChildThread(state.children[0].reference); await child.terminate();
-        return 'ended';";
+    let body = "const { reference } = state.children[0];
+        const child = await state.getChildThread(reference);
+        await child.terminate();
+        let refused; try { await child.queueMessage({ role: 'user', content: 'more' }); } catch (error) { refused = error.message; }
+        return [refused.includes('is terminated'), (await state.getChildThread(reference)).terminated > 0,
+            state.children[0].status].join('|');";
     let stage = above(body).await;
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
     assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Terminated);
+    assert_eq!(stage.texts(thread, Role::Tool).await[1], "true|true|terminated");
+    let state = stage.runtime.state(thread).await.unwrap().unwrap();
+    assert_eq!(state.registry().next().unwrap().status, "terminated");
+}
+
+#[tokio::test]
+async fn a_relative_has_relatives_and_variables() {
+    let body = "const child = await state.getChildThread(state.children[0].reference);
+        const me = await child.getParentThread();
+        return [me.threadId === state.threadId, await child.getChildThread(state.threadId), child.env('CITY'),
+            await child.getParentThread().then((parent) => parent.getValue('none'))].join('|');";
+    let mut stage = above(body).await;
+    stage.variables.insert("CITY".to_owned(), entourage_model::VariableValue::text("Oslo"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await[1], "true||Oslo|");
 }
 
 #[tokio::test]

@@ -361,11 +361,26 @@ async fn a_tool_that_ends_the_session_gives_its_result() {
 }
 
 #[tokio::test]
+async fn a_secret_that_a_tool_gives_back_reaches_nobody() {
+    for body in ["return `it is ${state.env('TOKEN')}`;", "throw new Error(`not ${state.env('TOKEN')}`);"] {
+        let mut stage = stage(body).await;
+        stage.variables.insert("TOKEN".to_owned(), entourage_model::VariableValue::secret("hunter2"));
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.settle(thread).await;
+        let told = result(&stage, thread).await.content;
+        assert!(told.contains("[the secret TOKEN]") && !told.contains("hunter2"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_tool_can_terminate_its_thread() {
-    let stage = stage("await state.terminate(); return String(typeof state.terminated);").await;
+    let body = "await state.terminate();
+        let refused; try { await state.queueMessage({ role: 'user', content: 'x' }); } catch (error) { refused = error.message; }
+        return `${typeof state.terminated}|${refused.includes('is terminated')}`;";
+    let stage = stage(body).await;
     let (thread, _) = stage.create("boss", "go").await;
     assert_eq!(stage.settle(thread).await.status, ThreadStatus::Terminated);
-    assert_eq!(result(&stage, thread).await.content, "number");
+    assert_eq!(result(&stage, thread).await.content, "number|true");
 }
 
 #[tokio::test]

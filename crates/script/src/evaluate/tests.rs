@@ -76,10 +76,56 @@ fn a_shared_module_that_never_ends_is_waited_for_once() {
     let memory = OneReading::new(&NoMemory);
     let first = run("a.ts", &Shared, &memory, LIMITS).unwrap_err();
     assert_eq!(first.file, "shared.ts", "{first}");
-    keep_endless("a.ts", &first, &Shared, &memory);
+    keep_shared("a.ts", &first, &Shared, &memory);
     // A limit that nobody could wait for: the answer comes from memory.
     let patient = Limits { time: Duration::from_secs(3600), ..LIMITS };
     assert_eq!(run("b.ts", &Shared, &memory, patient).unwrap_err(), first);
+}
+
+/// What a process knows of definitions that do not end.
+#[derive(Default)]
+struct Patience(std::sync::Mutex<std::collections::BTreeMap<Digest, Endless>>);
+
+impl Memory for Patience {
+    fn recall(&self, _: &Digest) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn keep(&self, _: &Digest, _: &[u8]) {}
+
+    fn recall_endless(&self, key: &Digest) -> Option<Endless> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+
+    fn keep_endless(&self, key: &Digest, endless: Endless) {
+        self.0.lock().unwrap().insert(*key, endless);
+    }
+}
+
+/// A definition that ends if its other file says so.
+struct Asks(&'static str);
+
+impl Sources for Asks {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match path {
+            "a.ts" => Ok("import { ends } from './b.ts';\nwhile (!ends) {}\nexport default 1".into()),
+            "b.ts" => Ok(self.0.into()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+#[test]
+fn a_definition_that_never_ends_is_waited_for_once_until_one_of_its_files_changes() {
+    let lasting = Patience::default();
+    let never = Asks("export const ends = false");
+    let first = evaluate_within(LIMITS, "a.ts", &never, &OneReading::new(&lasting)).unwrap_err();
+    assert_eq!(first.kind, FaultKind::Time, "{first}");
+    // A limit that nobody could wait for: the answer comes from memory.
+    let patient = Limits { time: Duration::from_secs(3600), ..LIMITS };
+    assert_eq!(evaluate_within(patient, "a.ts", &never, &OneReading::new(&lasting)).unwrap_err(), first);
+    let mended = Asks("export const ends = true");
+    evaluate_within(LIMITS, "a.ts", &mended, &OneReading::new(&lasting)).unwrap();
 }
 
 #[test]
@@ -87,7 +133,7 @@ fn a_function_that_never_ends_is_its_callers_fault() {
     let memory = OneReading::new(&NoMemory);
     let fault = run("calls.ts", &Shared, &memory, LIMITS).unwrap_err();
     assert_eq!(fault.file, "calls.ts", "{fault}");
-    keep_endless("calls.ts", &fault, &Shared, &memory);
+    keep_shared("calls.ts", &fault, &Shared, &memory);
     run("idle.ts", &Shared, &memory, LIMITS).unwrap();
 }
 

@@ -85,7 +85,16 @@ const notOffered = [
 function stateOf(facts, thread, door) {
   const addressed = (values) => (thread === undefined ? values : { ...values, thread });
   const ask = (method, values = {}) => door.ask(method, addressed(values));
-  const another = (found) => (found === null || found === undefined ? null : stateOf(found, found.threadId, door));
+  const another = (found) => {
+    if (found === null || found === undefined) return null;
+    const other = stateOf(found, found.threadId, door);
+    const { terminate } = other;
+    other.terminate = async () => {
+      await terminate();
+      for (const child of state.children) if (child.reference === other.threadId) child.status = 'terminated';
+    };
+    return other;
+  };
   const state = {
     threadId: facts.threadId,
     agentId: facts.agentId,

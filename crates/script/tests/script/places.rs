@@ -129,6 +129,38 @@ fn a_throw_is_placed_where_it_happens() {
 }
 
 #[test]
+fn what_the_engine_keeps_no_place_for_is_placed_at_its_statement() {
+    let before = "const a = Math.max(1, 2);\ntype T = 1;\n\n";
+    for (statement, column) in [
+        ("const { b } = null as any;", 1),
+        ("const [b] = undefined as any;", 1),
+        ("  let b = 1, { c } = null as any;", 3),
+        ("for (const b of 5 as any) {}", 1),
+        ("class C extends (null as any).x {}", 1),
+        ("const c = { d:\n (null as any).x };", 1),
+        ("if ((null as any).x) {}", 1),
+        ("while ((null as any).x) {}", 1),
+        ("switch ((null as any).x) {}", 1),
+        ("export const { b } = null as any;", 1),
+        ("{ const { b } = null as any; }", 3),
+    ] {
+        let place = format!("4:{column}");
+        refused_text(&format!("{before}{statement}\nexport default 1"), Threw, "TypeError", &place);
+    }
+    let inner = "const f = () => {\n  Math.max(1);\n  const { b } = null as any;\n};\nexport default f()";
+    refused_text(inner, Threw, "TypeError", "3:3");
+    refused_text(
+        "const f = () => {\n  Math.max(1);\n  return (null as any).x;\n};\nexport default f()",
+        Threw,
+        "TypeError",
+        "3:3",
+    );
+    refused_text("Math.max(1);\nexport default { a: (null as any).x }", Threw, "TypeError", "2:1");
+    let config = "const config: { name: string } = undefined as any;\nconst { name } = config;\nexport default 1";
+    refused_text(config, Threw, "TypeError", "2:1");
+}
+
+#[test]
 fn what_is_no_error_is_placed_where_it_is_thrown_too() {
     for (text, what, place) in [
         ("throw 'a text'", "a text", "1:7"),

@@ -15,7 +15,7 @@ fn check(text: &str, expected: Value) {
 #[test]
 fn plain_values_are_what_json_would_make_of_them() {
     check("export default null", json!(null));
-    check("export default [true, false, null, undefined, , 'x']", json!([true, false, null, null, null, "x"]));
+    check("export default [true, false, null, 'x']", json!([true, false, null, "x"]));
     check("export default { b: 1, a: undefined, '': {}, 'ä😀': [] }", json!({"b": 1, "": {}, "ä😀": []}));
     check("export default { 2: 'b', 1: 'a', x: 'c' }", json!({"1": "a", "2": "b", "x": "c"}));
     check("export default { get made() { return 1 + 1 } }", json!({"made": 2}));
@@ -149,13 +149,15 @@ fn what_no_declaration_can_hold_is_told_apart_from_the_rest() {
 self.list.push(self);
 export default {
   big: [1, 2n], symbol: { b: Symbol('x') }, nan: NaN, far: 1 / 0, self, map: new Map, set: new Set([1]), pattern: /x/,
-  promise: Promise.resolve(1), error: new Error('x'), half: '\\ud800', good: 'x',
+  promise: Promise.resolve(1), error: new Error('x'), half: '\\ud800', good: 'x', hole: [1, undefined, , 'x'],
+  never: new Date(NaN), none: { toJSON: () => null },
 }",
         json!({
             "big": [1, "<a bigint>"], "symbol": {"b": "<a symbol>"}, "nan": "<`NaN`>", "far": "<`Infinity`>",
             "self": {"list": ["<an object that contains itself>"]}, "map": "<a `Map`>", "set": "<a `Set`>",
             "pattern": "<a `RegExp`>", "promise": "<a `Promise`>", "error": "<a `Error`>",
-            "half": "<half a character (a lone surrogate)>", "good": "x",
+            "half": "<half a character (a lone surrogate)>", "good": "x", "hole": [1, "<`undefined`>", "<`undefined`>", "x"],
+            "never": "<a date that is none>", "none": null,
         }),
     );
 }

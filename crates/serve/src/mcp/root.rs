@@ -124,7 +124,14 @@ pub(super) async fn home(service: &Service, arguments: &JsonObject) -> Result<Op
         },
         (None, None) => None,
     };
-    let Some(parent) = parent else { return Ok(None) };
-    let row = service.runtime.thread(parent).await?;
-    Ok(row.filter(|row| is_shared(row) && service.shows(row.user_id.as_deref())).map(|row| row.id))
+    match parent {
+        Some(parent) if is_home(service, parent).await? => Ok(Some(parent)),
+        _ => Ok(None),
+    }
+}
+
+/// Whether clients of this user share that thread.
+pub(super) async fn is_home(service: &Service, thread: ThreadId) -> Result<bool, RuntimeError> {
+    let row = service.runtime.thread(thread).await?;
+    Ok(row.is_some_and(|row| is_shared(&row) && service.shows(row.user_id.as_deref())))
 }

@@ -41,9 +41,7 @@ pub(super) async fn get(service: &Service, id: &str) -> Result<GetTaskResult, Er
         RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => TaskPayload::Working,
         RunStatus::Cancelled => TaskPayload::Cancelled,
         RunStatus::Done | RunStatus::Failed => {
-            let content = vec![ContentBlock::text(text(service, &run).await.map_err(broken)?)];
-            let is_error = run.status == RunStatus::Failed;
-            let result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+            let result = result(service, &run).await.map_err(broken)?;
             let result = serde_json::to_value(result).ok().and_then(|value| value.as_object().cloned());
             TaskPayload::Completed { result: result.unwrap_or_default() }
         }
@@ -54,6 +52,13 @@ pub(super) async fn get(service: &Service, id: &str) -> Result<GetTaskResult, Er
 pub(super) async fn cancel(service: &Service, id: &str) -> Result<(), ErrorData> {
     let run = find(service, id).await?;
     service.runtime.cancel(&run.id).await.map_err(broken)
+}
+
+/// What a run that has ended came to, as the result of a call.
+pub(super) async fn result(service: &Service, run: &RunRow) -> Result<CallToolResult, RuntimeError> {
+    let content = vec![ContentBlock::text(text(service, run).await?)];
+    let is_success = run.status == RunStatus::Done;
+    Ok(if is_success { CallToolResult::success(content) } else { CallToolResult::error(content) })
 }
 
 /// What it came to. A subagent's is read as a client without tasks would read it.

@@ -2,15 +2,15 @@
 
 use super::context::Detail;
 use super::id::TaskId;
-use super::run_id;
 use super::told::{Teller, Told};
+use super::{Refused, run_id};
 use crate::fault::Fault;
 use crate::meters::Counted;
 use crate::query::Query;
 use crate::service::{Admitted, Service};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
-use entourage_model::ThreadId;
+use entourage_model::{Event, ThreadId};
 use entourage_runtime::{RuntimeError, Watcher};
 use futures::Stream;
 use serde::Deserialize;
@@ -84,7 +84,6 @@ struct Listener {
 struct Reading {
     thread: ThreadId,
     seq: u64,
-    detail: Detail,
     teller: Teller,
     watcher: Watcher,
 }
@@ -127,14 +126,14 @@ impl Listener {
         loop {
             if let Some(row) = self.service.runtime.run(&run).await.ok()? {
                 let thread = self.service.runtime.thread(row.thread).await.ok()??;
-                let teller = Teller::new(self.task.clone(), run.clone(), row.agent.to_string());
-                let watcher = self.service.runtime.watch(thread.root);
                 let detail = Detail::of_tags(&thread.tags);
-                self.at = Some(Reading { thread: row.thread, seq: 0, detail, teller, watcher });
+                let teller = Teller::new(self.task.clone(), (run, row.agent.to_string()), detail);
+                let watcher = self.service.runtime.watch(thread.root);
+                self.at = Some(Reading { thread: row.thread, seq: 0, teller, watcher });
                 return Some(());
             }
-            if let Some(why) = self.service.refusals.find(&run) {
-                return self.tell_refusal(&why);
+            if let Some(refused) = self.service.refusals.find(&run) {
+                return self.tell_refusal(&refused);
             }
             if Instant::now() >= self.until {
                 return None;
@@ -147,8 +146,8 @@ impl Listener {
     }
 
     /// A task that was not taken is told of once, as the failure that it is.
-    fn tell_refusal(&mut self, why: &str) -> Option<()> {
-        let told = Told::refusal(&self.task, why);
+    fn tell_refusal(&mut self, refused: &Refused) -> Option<()> {
+        let told = Told::refusal(&self.task, &refused.why, refused.at);
         let is_new = self.after < told.seq;
         self.after = told.seq;
         is_new.then(|| self.due.push_back(told))
@@ -158,10 +157,15 @@ impl Listener {
     async fn read(&mut self) -> Result<usize, RuntimeError> {
         let Some(reading) = &mut self.at else { return Ok(0) };
         let page = self.service.runtime.journal(reading.thread, reading.seq, PAGE).await?;
+        if page.iter().any(|stored| matches!(stored.event, Event::SessionEnded(_))) {
+            // It is in the same commit.
+            let row = self.service.runtime.run(&run_id(&self.service, &self.task)).await?;
+            reading.teller.ended_at = row.and_then(|row| row.ended_at);
+        }
         for stored in &page {
             reading.seq = stored.seq;
             let told = reading.teller.tell(&stored.event);
-            self.due.extend(told.into_iter().filter(|told| told.detail <= reading.detail && told.seq > self.after));
+            self.due.extend(told.into_iter().filter(|told| told.seq > self.after));
         }
         Ok(page.len())
     }

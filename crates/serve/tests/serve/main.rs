@@ -23,3 +23,4 @@ mod tasks;
 mod terminations;
 mod threads;
 mod users;
+mod visible;

@@ -101,6 +101,48 @@ async fn events_are_held_open_for_a_task_to_come_and_replayed_for_one_that_has_e
     assert_eq!(late, live[6..]);
 }
 
+/// The events of a task whose client wants this much.
+async fn told_in(detail: &str) -> Vec<Value> {
+    let stage = Stage::new(Reply::text("done")).await;
+    submit(&stage, "t", Some(json!({ "detail": detail }))).await;
+    let live = told(&mut stage.stream("/tasks/t/events", None).await).await;
+    assert_eq!(told(&mut stage.stream("/tasks/t/events", None).await).await, live, "a replay is the same");
+    live
+}
+
+#[tokio::test]
+async fn every_client_is_told_as_much_as_it_wants_without_a_gap() {
+    let status = ["RUN_STARTED", "RUN_FINISHED", "STATUS"];
+    let full = ["RUN_STARTED", "TEXT_DELTA", "RUN_FINISHED", "STATUS"];
+    let verbose = ["RUN_STARTED", "AGENT_EVENT", "AGENT_EVENT", "TEXT_DELTA", "AGENT_EVENT", "RUN_FINISHED", "STATUS"];
+    for (detail, expected) in [("status", &status[..]), ("full", &full[..]), ("verbose", &verbose[..])] {
+        let events = told_in(detail).await;
+        let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, expected, "{detail}");
+        let mut before = String::new();
+        for (event, seq) in events.iter().zip(1..) {
+            assert_eq!(event["seq"], seq, "{event}");
+            let at = event["timestamp"].as_str().unwrap().to_owned();
+            assert!(at.starts_with("20") && at.ends_with('Z') && at >= before, "{event}");
+            before = at;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_event_of_its_own_is_passed_on_as_its_source_tells_it() {
+    let events = told_in("verbose").await;
+    let passed_on: Vec<_> = events.iter().filter(|event| event["type"] == "AGENT_EVENT").collect();
+    let kinds: Vec<_> = passed_on.iter().map(|event| event["eventType"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["AGENT_START", "MODEL_CALL_END", "AGENT_END"]);
+    let mut ids = std::collections::BTreeSet::new();
+    for event in passed_on {
+        let source: Value = serde_json::from_str(event["payload"].as_str().unwrap()).unwrap();
+        assert_eq!((&source["type"], &source["createdAt"]), (&event["eventType"], &event["timestamp"]));
+        assert!(source["id"].as_str().unwrap().len() == 32 && ids.insert(source["id"].to_string()), "{source}");
+    }
+}
+
 #[tokio::test]
 async fn a_denied_tool_is_neither_offered_nor_called() {
     let brain = |request: &Request| {
@@ -177,6 +219,7 @@ async fn a_task_that_nobody_can_do_is_told_of_as_a_failure() {
     let told = early.rest().await;
     assert_eq!((told.len(), &told[0].json()["type"]), (1, &json!("RUN_ERROR")));
     assert_eq!(told[0].json()["error"], refused["error"]);
+    assert!(told[0].json()["timestamp"].is_string());
     assert_eq!(stage.stream("/tasks/t%201/events", None).await.rest().await, told);
     assert_eq!(stage.stream("/tasks/t+1/events", Some(1)).await.rest().await, []);
 }

@@ -1,8 +1,12 @@
 //! The store over a real PostgreSQL.
 
 mod blob;
+#[cfg(feature = "s3")]
+mod bucket;
 mod check;
+mod connection;
 mod contract;
+mod folder;
 mod hint;
 mod lossy;
 mod open;
@@ -10,4 +14,5 @@ mod order;
 mod outcome;
 mod plan;
 mod pooled;
+mod wire;
 mod world;

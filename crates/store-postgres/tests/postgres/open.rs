@@ -6,11 +6,11 @@ use entourage_store::{Store, StoreError};
 use entourage_store_postgres::{Options, PostgresStore};
 use std::time::Duration;
 
-fn hasty() -> Options {
+pub(crate) fn hasty() -> Options {
     Options { patience: Duration::from_millis(200), ..Options::default() }
 }
 
-async fn refusal(url: &str) -> (&'static str, String) {
+pub(crate) async fn refusal(url: &str) -> (&'static str, String) {
     match PostgresStore::open(url, hasty()).await.expect_err("it must be refused") {
         StoreError::Refused(report) => (report.code.0, report.what.clone()),
         other => unreachable!("{other:?}"),

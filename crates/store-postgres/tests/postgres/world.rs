@@ -18,8 +18,10 @@ thread_local! {
 pub(crate) struct World {
     pub(crate) database: Arc<Database>,
     pub(crate) schema: String,
+    /// The address of the database, up to what is asked of it.
+    address: String,
     /// What is added to the address.
-    more: &'static str,
+    more: String,
 }
 
 impl World {
@@ -27,14 +29,20 @@ impl World {
         Self::with("")
     }
 
-    pub(crate) fn with(more: &'static str) -> Self {
+    pub(crate) fn with(more: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let schema = format!("s{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        Self { database: DATABASE.with(Arc::clone), schema, more }
+        let database = DATABASE.with(Arc::clone);
+        Self { address: database.url().to_owned(), database, schema, more: more.to_owned() }
+    }
+
+    /// The same database, reached by another way.
+    pub(crate) fn through(self, address: &str) -> Self {
+        Self { address: address.to_owned(), ..self }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("{}?schema={}{}", self.database.url(), self.schema, self.more)
+        format!("{}?schema={}{}", self.address, self.schema, self.more)
     }
 
     pub(crate) async fn open(&self) -> PostgresStore {

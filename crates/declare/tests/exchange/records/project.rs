@@ -84,7 +84,7 @@ fn what_is_kept_without_effect_is_named() {
     };
     assert_eq!(
         fields(".codex/agents/x.toml", &files::codex()),
-        ["approval_policy", "features", "mcp_servers", "nickname_candidates", "web_search"]
+        ["approval_policy", "features", "nickname_candidates", "web_search"]
     );
     assert_eq!(
         fields("x.json", &files::goose()),

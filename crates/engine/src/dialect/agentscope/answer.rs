@@ -79,7 +79,7 @@ pub(crate) fn released(told: &Told<'_>) -> String {
             "task_id: {run}\nstatus: running\nnote: it has not ended yet; look again later with block=false"
         );
     }
-    // Elsewhere it was a task from the start.
+    // What another server does was a task from the start.
     let word = if told.is_remote { "timeout" } else { "timeout_promoted" };
     let note = if told.is_driven { PROMOTED_DRIVEN } else { PROMOTED };
     format!("{}status: {word}\ntask_id: {run}\n\n{note}", header(told))
@@ -94,8 +94,11 @@ pub(crate) fn answer(told: &Told<'_>, ending: &Ending) -> String {
     match ending.outcome {
         Outcome::Done => {
             let reply = cut(&with_files(&ending.text, &ending.attachments), 0, run);
-            format!("{header}status: ok\nreply:\n{reply}")
+            let note = told.note.map(|note| format!("note: {note}\n")).unwrap_or_default();
+            format!("{header}status: ok\n{note}reply:\n{reply}")
         }
+        // What another server does was a task from the start.
+        Outcome::Cancelled if told.is_remote => format!("{header}status: cancelled\ntask_id: {run}"),
         Outcome::Cancelled => format!("{header}status: cancelled\nerror: {}", ending.fault()),
         Outcome::Failed | Outcome::Unknown => {
             let mut text = format!("{header}status: error\nerror: {}", cut(ending.fault(), 0, run));

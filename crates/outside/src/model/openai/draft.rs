@@ -65,7 +65,7 @@ impl Draft {
         }
         let usage = Usage { steps: 1, ..self.usage };
         let calls = self.calls.into_iter().map(|call| call.said).collect();
-        Ok(ModelAnswer { text: self.text, calls: distinct(calls), usage })
+        Ok(ModelAnswer { text: self.text, calls: distinct(calls), usage, ..ModelAnswer::default() })
     }
 
     fn take_text(&mut self, said: &Said<'_>, watch: &dyn Watch) -> Result<(), FailedAttempt> {

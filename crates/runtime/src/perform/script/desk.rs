@@ -15,6 +15,8 @@ pub(super) struct Desk {
     /// How many events are durable: what has a greater number is this call's own.
     pub(super) durable: u64,
     acts: Vec<Act>,
+    /// The thread ends with this call.
+    is_over: bool,
     /// How much room the acts take, and the bytes of the files that they write.
     weight: usize,
     /// The thread's files by their paths, once they were read.
@@ -23,7 +25,7 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(state: ThreadState, files: Option<BTreeMap<String, FileRow>>) -> Self {
-        Self { durable: state.seq, state, acts: Vec::new(), weight: 0, files }
+        Self { durable: state.seq, state, acts: Vec::new(), is_over: false, weight: 0, files }
     }
 
     /// Of a thread of which only so many events are durable.
@@ -33,12 +35,21 @@ impl Desk {
 
     /// For a call inside this one: it sees what this one has done.
     pub(super) fn inner(&self) -> Self {
-        Self { durable: self.durable, ..Self::new(self.state.clone(), self.files.clone()) }
+        let is_over = self.is_over;
+        Self { durable: self.durable, is_over, ..Self::new(self.state.clone(), self.files.clone()) }
     }
 
     /// Takes the act in, or says what is wrong with it. What is read from now on shows it.
     pub(super) fn act(&mut self, world: &World<'_>, act: Act) -> Result<(), String> {
         permit(world, &self.state, &act)?;
+        let me = self.state.id();
+        match &act {
+            Act::QueueMessage { to, .. } if self.is_over && *to == me => {
+                return Err(format!("the thread `{me}` is terminated"));
+            }
+            Act::Terminate { thread } if *thread == me => self.is_over = true,
+            _ => {}
+        }
         if self.acts.len() >= ACTS_MAX {
             return Err(format!("one call may change its thread at most {ACTS_MAX} times"));
         }

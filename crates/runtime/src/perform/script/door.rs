@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What is shorter could be anything, and is no secret worth the name.
+const SECRET_BYTES_MIN: usize = 6;
 /// What a session that a tool stops without a word is taken to have said.
 const STOPPED: &str = "Session stopped.";
 
@@ -176,6 +178,19 @@ impl ThreadDoor {
         let Runner::Tool(tool) = &self.runner else { return None };
         let config = self.world().prompt(state)?.tool_configs.get(&tool.spec.name)?;
         Some(&config.options)
+    }
+
+    /// What a tool gives back is for models: the values of secret variables, which it may read, are not.
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        let secrets: BTreeSet<&str> =
+            self.team.variables().filter(|variable| variable.secret).map(|variable| variable.name.as_str()).collect();
+        if secrets.is_empty() {
+            return text;
+        }
+        let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
+        let held =
+            known.iter().filter(|(name, value)| secrets.contains(name.as_str()) && value.len() >= SECRET_BYTES_MIN);
+        held.fold(text, |text, (name, value)| text.replace(value.as_str(), &format!("[the secret {name}]")))
     }
 
     /// A tool that says what it uses is held to it.

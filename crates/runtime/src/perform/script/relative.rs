@@ -2,8 +2,9 @@
 
 use super::door::{ById, Keyed, ThreadDoor, arguments_of, read, text_of};
 use super::{file, message};
-use entourage_engine::ThreadState;
+use entourage_engine::{ThreadState, variables_for_relative};
 use entourage_model::{FileRow, ThreadId};
+use entourage_outside::tool::Door as _;
 use serde_json::{Value, json};
 
 impl ThreadDoor {
@@ -24,24 +25,26 @@ impl ThreadDoor {
         }
     }
 
-    /// What its journal says of a relative at this moment. Its variables are not for others.
+    /// What its journal says of a relative at this moment, and this call of a child. Its secrets are not for others.
     async fn facts_of(&self, thread: ThreadId) -> Result<Value, String> {
         let Some(state) = self.inner.fold(thread).await.map_err(file::told)? else {
             return Ok(self.facts_of_unborn(thread));
         };
         // A child's own words about itself are known to its parent.
-        let said = self.desk().state.children.get(&thread).map(|child| child.status.clone());
+        let known = self.desk().state.children.get(&thread).map(|child| (child.status.clone(), child.terminated));
+        let (said, is_over) = known.map_or((None, false), |(status, is_over)| (Some(status), is_over));
+        let terminated = state.terminated.or_else(|| is_over.then(|| self.inner.store.now()));
         Ok(json!({
             "threadId": thread,
             "agentId": state.agent,
             "userId": state.started.user_id,
             "createdAt": state.started.at,
-            "terminated": state.terminated,
+            "terminated": terminated,
             "status": said.map_or_else(|| json!(state.status()), Value::from),
             "children": state.registry().collect::<Vec<_>>(),
             "arguments": arguments_of(&state.started),
             "context": {},
-            "env": {},
+            "env": variables_for_relative(&self.world(), &state),
         }))
     }
 
@@ -76,9 +79,27 @@ impl ThreadDoor {
             "queueMessage" => self.queue(thread, read(arguments)?).await,
             "terminate" if is_child => self.terminate(thread),
             "terminate" => Err("a thread cannot terminate its parent".to_owned()),
+            "getParentThread" | "getChildThread" => self.relative_of(thread, method, &arguments).await,
             "getMessages" | "getMessage" | "getValue" => self.look_at(thread, method, arguments).await,
             "readFile" | "statFile" | "readdirFile" => self.look_into(thread, method, arguments).await,
             _ => Err(format!("`state.{method}` is not offered for another thread")),
+        }
+    }
+
+    /// The parent or a child of a relative. Whoever is not a relative of this thread itself can only be known.
+    async fn relative_of(&self, thread: ThreadId, method: &str, arguments: &Value) -> Result<Value, String> {
+        let state = self.fold(thread).await?;
+        let wanted = match method {
+            "getParentThread" => state.started.parent,
+            _ => {
+                let reference = text_of(arguments, "reference")?.parse::<ThreadId>().ok();
+                reference.filter(|child| state.children.contains_key(child))
+            }
+        };
+        match wanted {
+            Some(own) if own == self.place.thread => Ok(self.facts()),
+            Some(other) => self.facts_of(other).await,
+            None => Ok(Value::Null),
         }
     }
 
