@@ -35,7 +35,9 @@ async fn a_tool_is_called_and_its_result_is_shown() {
 #[tokio::test]
 async fn messages_that_come_while_the_model_thinks_are_answered_in_order() {
     let brain = |request: &Request| {
-        Reply::text(format!("heard {}", request.texts("user").join("+"))).after(Duration::from_millis(60))
+        // Long enough for both messages on every store.
+        let thinks = if request.assistant_turns() == 0 { 2_000 } else { 0 };
+        Reply::text(format!("heard {}", request.texts("user").join("+"))).after(Duration::from_millis(thinks))
     };
     let stage = Stage::new(vec![solo("boss", vec![])], brain).await;
     let (thread, _) = stage.create("boss", "one").await;
