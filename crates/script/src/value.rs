@@ -165,8 +165,8 @@ impl<'a, 'js> Reader<'a, 'js> {
             let value: Value<'js> = list.get(key).map_err(|error| self.fault(&error, here))?;
             self.path.push(Step::Item(index));
             // In a list nothing can be left away without moving the rest.
-            let nothing = Located { spot: here.spot, found: alien("`undefined`") };
-            items.push(self.read(&value, here)?.unwrap_or(nothing));
+            let nothing = || Located { spot: here.spot, found: alien("`undefined`") };
+            items.push(self.read(&value, here)?.unwrap_or_else(nothing));
             self.path.pop();
         }
         Ok(items)

@@ -132,7 +132,7 @@ fn another_bundle_takes_the_place_of_the_one_before() {
     assert_eq!(settings["mcpServers"], servers, "{settings}");
     // What somebody changed is not ours any more, whoever wrote it.
     folder.0.insert("AGENTS.md".to_owned(), b"Changed.\n".to_vec());
-    let refused = folder.take(&named("third", &[]), REFUSE).unwrap_err();
+    let refused = folder.take(&named("third", &["two"]), REFUSE).unwrap_err();
     assert!(refused.starts_with("2: [B073] `AGENTS.md` was changed since it was written"), "{refused}");
     assert_eq!(folder.clean(None, OnClash::Overwrite), [""; 0]);
     assert_eq!(folder.paths(), [SETTINGS, "README.md"]);

@@ -105,7 +105,7 @@ fn declared(invocation: &Invocation, project: &Project) -> Result<(Parcel, Vec<L
     let left_out = elsewhere.into_iter().map(|agent| {
         let what = format!("agent `{}` runs on another server, and is not packed", agent.name);
         let hint = "nothing, if whoever gets the bundle can do without it; else they declare it themselves";
-        Report::warning("B089", what).at(remote_agent::place(project, &invocation.settings_files, agent)).hint(hint)
+        Report::warning("B089", what).at(remote_agent::place(&invocation.settings_files, agent)).hint(hint)
     });
     parcel.reports = loaded.reports.into_iter().chain(left_out).collect();
     Ok((parcel, losses))

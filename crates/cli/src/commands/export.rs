@@ -126,7 +126,7 @@ fn split(
     let agent = |name: &Name| team.agent(name).filter(|agent| is_elsewhere(agent));
     let reports = names.iter().filter_map(agent).map(|agent| {
         let what = format!("agent `{}` runs on another server, and `{to}` takes no agent without a prompt", agent.name);
-        let place = remote_agent::place(&invocation.project, &invocation.settings_files, agent);
+        let place = remote_agent::place(&invocation.settings_files, agent);
         let hint = "declare it there by the means of that harness, or export it to another format";
         let report =
             if arguments.agents.is_empty() { Report::warning("B089", what) } else { Report::error("B089", what) };
