@@ -8,6 +8,7 @@ use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report, server_of};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Reads and checks everything that can be run, faults included.
@@ -17,7 +18,7 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
         let file = files.iter().find(|file| agent.source.file.as_ref() == Some(&file.name));
         file.map_or(settings.trust, |file| file.trust)
     };
-    servers::distrust(&mut loaded, trust);
+    servers::distrust(&mut loaded, &settings.servers_left_out, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
     loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
@@ -47,7 +48,10 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         settings: &wishes,
         tools: &KnownTools {
             toolbox: Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None)),
-            servers: settings.servers.keys().map(|key| key.name.clone()).collect(),
+            servers: {
+                let known: BTreeSet<_> = settings.servers.keys().chain(&settings.servers_left_out).collect();
+                known.into_iter().map(|key| key.name.clone()).collect()
+            },
         },
         memory: &*memory::open(),
     });

@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::settings::{Trust, sends_key, untrusted};
 use entourage_declare::{DeclaredServer, Loaded};
-use entourage_model::{Agent, Report, ServerAddress, ToolEntry, server_of};
+use entourage_model::{Agent, Prompt, Report, ServerAddress, ServerKey, Team, ToolEntry, server_of};
 use entourage_outside::mcp::{Book, ServerSettings, Servers};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The report of a server that was left out.
@@ -15,9 +16,11 @@ pub(crate) const LEFT_OUT: &str = "C055";
 /// What stands before the paths of files that are the user's own.
 const HOME: &str = "~/";
 
-/// Takes the commands away that a project brings which nobody trusts: agents that name them do without.
-pub(crate) fn distrust(loaded: &mut Loaded, trust: impl Fn(&Agent) -> Trust) {
+/// Takes the commands away that a project brings which nobody trusts: agents that name them do without. What was left out of
+/// the settings has been told of there.
+pub(crate) fn distrust(loaded: &mut Loaded, settled: &BTreeSet<ServerKey>, trust: impl Fn(&Agent) -> Trust) {
     let team = &mut loaded.team;
+    settled.iter().for_each(|server| leave_out(team, server));
     let is_trusted = |server: &DeclaredServer| {
         let agent = server.key.agent.as_ref().and_then(|name| team.agents.get(name));
         let does_harm = match &server.address {
@@ -31,15 +34,28 @@ pub(crate) fn distrust(loaded: &mut Loaded, trust: impl Fn(&Agent) -> Trust) {
     loaded.servers = kept;
     for server in left_out {
         let Some(name) = &server.key.agent else { continue };
-        if let Some(agent) = team.agents.get_mut(name) {
-            let prompt = &mut Arc::make_mut(agent).side_a.prompt;
-            prompt.servers.retain(|entry| entry.key != server.key);
-            let is_its = |entry: &ToolEntry| server_of(entry.name().as_str()) == Some(server.key.name.as_str());
-            prompt.tools.retain(|entry| !is_its(entry));
-        }
+        leave_out(team, &server.key);
         let what = format!("the MCP server `{}` of agent `{name}`", server.key);
         loaded.reports.push(untrusted(&what, server.place));
     }
+}
+
+/// Takes a server and its tools from every prompt that has it.
+fn leave_out(team: &mut Team, server: &ServerKey) {
+    let strip = |prompt: &mut Prompt| {
+        if !prompt.servers.iter().any(|entry| entry.key == *server) {
+            return;
+        }
+        prompt.servers.retain(|entry| entry.key != *server);
+        let is_its = |entry: &ToolEntry| server_of(entry.name().as_str()) == Some(server.name.as_str());
+        prompt.tools.retain(|entry| !is_its(entry));
+    };
+    for agent in team.agents.values_mut() {
+        let agent = Arc::make_mut(agent);
+        strip(&mut agent.side_a.prompt);
+        agent.side_b.iter_mut().for_each(|side| strip(&mut side.prompt));
+    }
+    team.prompts.values_mut().for_each(|prompt| strip(Arc::make_mut(prompt)));
 }
 
 /// Those that may be used in this process, none of them started.

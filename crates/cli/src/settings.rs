@@ -63,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) shell: ShellWish,
     /// MCP servers that may be used.
     pub(crate) servers: BTreeMap<ServerKey, ServerAddress>,
+    /// Those that may be used once the project is trusted. Whoever names one does without it.
+    pub(crate) servers_left_out: BTreeSet<ServerKey>,
     /// What becomes of bundles that none of the keys has signed.
     pub(crate) signature_policy: Policy,
     pub(crate) signature_keys: Option<SignatureKeys>,
@@ -103,14 +105,17 @@ impl Settings {
     /// nobody trusts does not get what the user's own file holds for users.
     pub(crate) fn load(files: &[SettingsFile], variables: &[(String, String)], project: Trust) -> (Self, Vec<Report>) {
         let mut merged = Table::new();
-        let (mut reports, mut withheld) = (Vec::new(), BTreeSet::new());
+        let (mut reports, mut withheld, mut left_out) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let (mut folders, mut keys, mut model_place) = (None, None, None);
         for SettingsFile { name, text, trust } in files {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
             if *trust == Trust::Nobody {
                 reports.extend(distrust(&mut table, (name, text)));
-                reports.extend(mcp::distrust(&mut table, (name, text)));
+                for (server, report) in mcp::distrust(&mut table, (name, text)) {
+                    left_out.insert(server);
+                    reports.push(report);
+                }
             }
             if *trust == Trust::User && project == Trust::Nobody {
                 let users = table.remove("users");
@@ -137,7 +142,9 @@ impl Settings {
         }
         let (servers, faults) = mcp::servers(&merged, files);
         reports.extend(faults);
-        let settings = Self { model_place, trust: project, withheld, servers, ..Self::of(&merged) };
+        left_out.retain(|server| !servers.contains_key(server));
+        let settings =
+            Self { model_place, trust: project, withheld, servers, servers_left_out: left_out, ..Self::of(&merged) };
         (Self { profile_folders: folders, signature_keys: keys, ..settings }, reports)
     }
 
@@ -158,6 +165,7 @@ impl Settings {
             profile_folders: None,
             shell: part(table, "shell"),
             servers: BTreeMap::new(),
+            servers_left_out: BTreeSet::new(),
             signature_policy: in_table(table, "signatures", "policy")
                 .and_then(Value::as_str)
                 .and_then(Policy::of_word)

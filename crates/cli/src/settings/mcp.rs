@@ -72,8 +72,9 @@ pub(super) fn take_over(merged: &mut Table, later: &Table) {
     }
 }
 
-/// Takes away from a file that nobody trusts what starts commands or sends keys elsewhere, with all that is said of it.
-pub(super) fn distrust(table: &mut Table, file: (&str, &str)) -> Vec<Report> {
+/// Takes away from a file that nobody trusts what starts commands or sends keys elsewhere. Returns who that was, each with
+/// what is said of it.
+pub(super) fn distrust(table: &mut Table, file: (&str, &str)) -> Vec<(ServerKey, Report)> {
     let Some(Value::Table(servers)) = table.get_mut(TABLE) else { return Vec::new() };
     let does_harm = |server: &Value| {
         let is_command = ["command", "args", "env"].iter().any(|key| server.get(*key).is_some());
@@ -82,7 +83,8 @@ pub(super) fn distrust(table: &mut Table, file: (&str, &str)) -> Vec<Report> {
     let names: Vec<_> = servers.iter().filter(|(_, server)| does_harm(server)).map(|(name, _)| name.clone()).collect();
     let leave_out = |name: String| {
         servers.remove(&name);
-        untrusted(&format!("`mcp.{name}`"), place_of(file.0, file.1, &[TABLE, &name]))
+        let report = untrusted(&format!("`mcp.{name}`"), place_of(file.0, file.1, &[TABLE, &name]));
+        (ServerKey::settled(&name), report)
     };
     names.into_iter().map(leave_out).collect()
 }

@@ -113,12 +113,30 @@ async fn an_agent_that_names_a_server_which_cannot_start_fails_at_spawn() {
 }
 
 #[tokio::test]
+async fn whoever_names_a_server_that_is_not_trusted_does_without_it() {
+    let agent = r#"{ "name": "boss", "sideA": { "prompt": "boss" } }"#;
+    let prompt = r#"{ "name": "boss", "toolDescription": "x", "prompt": "You lead.", "tools": ["mcp:clock"] }"#;
+    let project = || {
+        Project::new()
+            .file("entourage.toml", "[mcp.clock]\ncommand = \"no-such-program\"\n")
+            .file("agents/agents/boss.json", agent)
+            .file("agents/prompts/boss.json", prompt)
+            .file(".claude/agents/a.md", "---\nname: a\ndescription: d\nmcpServers: [clock]\n---\nB\n")
+    };
+    let said = project().say(&["check"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("warning[C055]") && !said.stdout.contains("C054"), "{said:?}");
+    let said = run(project(), |_: &Request| Reply::text("at work"), &["run", "boss", "go"]).await;
+    assert_eq!((said.code, said.stdout.trim()), (Some(0), "at work"), "{said:?}");
+}
+
+#[tokio::test]
 async fn check_knows_servers_without_starting_them() {
     let project = helper("mcpServers: [sli]").file("home/.config/entourage/config.toml", &table("mine", "refuses"));
     let said = project.say(&["check"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.code, Some(0), "{said:?}");
     assert!(
-        said.stdout.contains("error[C054]: agent `helper` names the MCP server `sli`, which is not declared"),
+        said.stdout.contains("warning[C054]: agent `helper` names the MCP server `sli`, which is not declared"),
         "{said:?}"
     );
     assert!(said.stdout.contains("hint: add `[mcp.sli]`") || said.stdout.contains("did you mean"), "{said:?}");
