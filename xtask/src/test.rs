@@ -111,7 +111,7 @@ fn steps(situation: Situation) -> Vec<Step> {
     if extent == Extent::Everything {
         // The same tests once more, on the store of many nodes.
         let again = match runner {
-            Runner::Nextest => format!("cargo nextest run --workspace -E {ON_POSTGRES}"),
+            Runner::Nextest => format!("cargo nextest run --workspace --profile postgres -E {ON_POSTGRES}"),
             Runner::Cargo => "cargo test --workspace --test runtime --test serve".to_owned(),
         };
         steps.push(Step::new("tests on PostgreSQL", &again).with(STORE, "postgres"));
@@ -148,7 +148,7 @@ mod tests {
             "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo build --workspace --bins --tests",
             "cargo nextest run --workspace",
-            &format!("cargo nextest run --workspace -E {ON_POSTGRES}"),
+            &format!("cargo nextest run --workspace --profile postgres -E {ON_POSTGRES}"),
             "cargo test --workspace --doc",
         ];
         check(WHOLE, &expected);
