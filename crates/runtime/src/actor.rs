@@ -260,6 +260,10 @@ impl Actor {
             while let Some(landed) = self.landed.pop_front() {
                 decision.append(self.decide(landed).await?);
             }
+            // Whoever was taken up because of the time looks at it before it parks again.
+            if self.state.wake_at().is_some_and(|at| self.until(at).is_zero()) {
+                decision.append(self.decide(Input::Tick).await?);
+            }
             if let Some(left) = self.settle(held, decision).await? {
                 self.reload(left).await?;
                 input = again.unwrap_or(Input::Resumed);

@@ -19,7 +19,8 @@ fn a_thread_is_listed_and_shown() {
     assert!(shown.stdout.contains("user: hello") && shown.stdout.contains("assistant: I heard: hello"), "{shown:?}");
     let document = project.json(&["show", &id]);
     let keys: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
-    let expected = "thread_id agent bundle status parent root depth created_at terminated tags user_id usage children";
+    let expected = "thread_id agent bundle status parent root depth created_at terminated tags user_id usage children \
+        error tree";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
     assert_eq!((&document["terminated"], &document["children"]), (&json!(null), &json!([])));
 }

@@ -35,7 +35,7 @@ fn an_answer_without_words_is_an_answer() {
         < ask r1 hi ...
         < far
         ! Answered a ""
-        ! TurnEnded a response
+        ! TurnEnded a response next=a
         ! SessionEnded done "" rest=idle
         > EndRun r1 done ""
         = idle
@@ -79,7 +79,7 @@ fn a_task_that_was_under_way_is_looked_for_and_what_has_come_meanwhile_is_the_ne
         > CallModel far a 0 @t0-0 "one" resumed
         < far the answer
         ! Answered a "the answer"
-        ! TurnEnded a response
+        ! TurnEnded a response next=a
         ! SessionEnded done "the answer" rest=idle
         ! SessionStarted a
         ! Posted user "two" r2
@@ -113,7 +113,7 @@ fn what_is_to_be_known_of_an_answer_reaches_whoever_asked() {
         < ask r1->t9 hi ...
         < far the answer noted something was denied
         ! Answered a "the answer"
-        ! TurnEnded a response
+        ! TurnEnded a response next=a
         ! SessionEnded done "the answer" rest=idle
         > EndRun r1 done "the answer"
         > Deliver t9 ChildEnded t0 r1 done "the answer" note "something was denied"

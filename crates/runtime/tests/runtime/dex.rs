@@ -75,7 +75,10 @@ async fn a_run_in_the_foreground_answers_with_one_document() {
     assert_eq!(result["changes"]["toolsUsed"], json!(["read_file"]));
     let kinds: Vec<_> =
         told["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["created", "status", "message", "assistant", "tool_result", "assistant", "status"]);
+    assert_eq!(
+        kinds,
+        ["created", "status", "message", "assistant", "tool_result", "assistant", "turn_ended", "status"]
+    );
     assert_eq!(serde_json::from_str::<Value>(row.result.as_deref().unwrap()).unwrap(), *result);
     assert!(row.delivered_at.is_some());
     // The child's conversation lies under the call's result and nowhere else.

@@ -61,7 +61,10 @@ async fn a_run_is_shown_from_its_beginning_to_its_end() {
     assert_eq!((&status["status"], &status["result"]["decision"]["summary"]), (&json!("completed"), &json!("the end")));
     let shown = events(&folder.join("events.jsonl"));
     let kinds: Vec<_> = shown.iter().map(|event| event["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["created", "status", "message", "assistant", "tool_result", "assistant", "status"]);
+    assert_eq!(
+        kinds,
+        ["created", "status", "message", "assistant", "tool_result", "assistant", "turn_ended", "status"]
+    );
     stage.runtime.delete(thread).await.unwrap();
     assert!(!folder.exists(), "nothing is known of a deleted run");
 }
