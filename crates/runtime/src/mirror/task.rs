@@ -28,7 +28,7 @@ impl TaskList {
         let id = state.id();
         let session = if state.started.parent.is_some() { format!("sub-{id}") } else { id.to_string() };
         let (agent, bundle) = (state.agent.clone(), state.started.bundle);
-        (!runs.is_empty()).then(|| Self { thread: id, agent, session, bundle, runs })
+        (!runs.is_empty()).then_some(Self { thread: id, agent, session, bundle, runs })
     }
 
     fn file(&self) -> String {
