@@ -2,7 +2,7 @@
 
 use crate::hub::Notice;
 use crate::runtime::Inner;
-use entourage_model::ThreadId;
+use entourage_model::{ThreadId, Timestamp};
 use entourage_store::{Hint, StoreError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +18,10 @@ const WATCH: Duration = Duration::from_secs(1);
 /// For so many looks after one that found more, those who watch a tree are told to read again: what becomes durable late
 /// may lie before what was found.
 const LATE: u32 = 2;
+/// Within this time the end of a wait is looked for on its own.
+const SOON: Duration = Duration::from_secs(5);
+/// How far the store's clock may be behind ours.
+const CLOCKS: Duration = Duration::from_millis(5);
 /// How many threads are taken up at once.
 const BATCH: usize = 256;
 
@@ -34,6 +38,19 @@ pub(crate) async fn poll(inner: Arc<Inner>, root: Option<ThreadId>) {
             () = tokio::time::sleep(jittered(POLL)) => {}
         }
     }
+}
+
+/// Has what is ready taken up when the time of a thread that parks is over, if that is soon: by itself polling would come
+/// late for a short wait.
+pub(crate) fn look_at(inner: &Arc<Inner>, at: Option<Timestamp>) {
+    let Some(wait) = at.map(|at| at.since(inner.store.now())).filter(|wait| *wait <= SOON) else { return };
+    let inner = Arc::clone(inner);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = inner.stopping.cancelled() => {}
+            () = tokio::time::sleep(wait + CLOCKS) => inner.room.notify_one(),
+        }
+    });
 }
 
 /// Returns whether there may be more.

@@ -4,6 +4,7 @@ use super::{Actor, Gone, HOLD, HOLD_WATCHED};
 use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
+use crate::poller;
 use entourage_engine::{Decision, Effect, Input, ThreadState, server};
 use entourage_model::{
     EffectClass, Event, Name, ScriptTool, ServerEntry, ThreadStatus, ToolCall, ToolEntry, Write, server_of,
@@ -60,6 +61,7 @@ impl Actor {
         // A thread that parks leaves nothing in flight, but it may have something to tell another server.
         self.perform(rest, Safety::Any);
         if parked {
+            poller::look_at(&self.inner, self.state.wake_at());
             self.inner.hub.announce(self.root, self.lease.thread, status);
             return Err(Gone::Parked);
         }
