@@ -174,9 +174,6 @@ impl Runtime {
             overflow: AtomicBool::new(false),
             trouble: watch::Sender::new(String::new()),
         });
-        if inner.store.is_shared() {
-            inner.hub.expect_readers();
-        }
         // These go on until the last actor has ended.
         tokio::spawn(node::beat(Arc::clone(&inner)));
         tokio::spawn(poller::heed(Arc::clone(&inner)));
