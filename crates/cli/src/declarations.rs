@@ -8,7 +8,6 @@ use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report, server_of};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
-use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Reads and checks everything that can be run, faults included.
@@ -48,10 +47,7 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         settings: &wishes,
         tools: &KnownTools {
             toolbox: Toolbox::builtin().with_shell(ShellSettings::new(0, |_| None)),
-            servers: {
-                let known: BTreeSet<_> = settings.servers.keys().chain(&settings.servers_left_out).collect();
-                known.into_iter().map(|key| key.name.clone()).collect()
-            },
+            servers: settings.known_servers(),
         },
         memory: &*memory::open(),
     });

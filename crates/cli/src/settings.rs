@@ -12,7 +12,7 @@ pub(crate) use shell::ShellWish;
 pub(crate) use variable::PREFIX;
 
 use entourage_bundle::signature::Policy;
-use entourage_model::{Dialect, Limits, ModelRef, Place, Report, Secret, ServerAddress, ServerKey, Variables};
+use entourage_model::{Dialect, Limits, ModelRef, Name, Place, Report, Secret, ServerAddress, ServerKey, Variables};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -146,6 +146,12 @@ impl Settings {
         let settings =
             Self { model_place, trust: project, withheld, servers, servers_left_out: left_out, ..Self::of(&merged) };
         (Self { profile_folders: folders, signature_keys: keys, ..settings }, reports)
+    }
+
+    /// The MCP servers that declarations may name, whether or not they may be used yet.
+    pub(crate) fn known_servers(&self) -> Vec<Name> {
+        let known: BTreeSet<_> = self.servers.keys().chain(&self.servers_left_out).map(|key| &key.name).collect();
+        known.into_iter().cloned().collect()
     }
 
     fn of(table: &Table) -> Self {

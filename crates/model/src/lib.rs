@@ -59,5 +59,5 @@ pub use thread::{RegistryEntry, ThreadStatus};
 pub use time::Timestamp;
 pub use tool::{EffectClass, ToolSpec};
 pub use variable::{VariableValue, Variables, Vault};
-pub use visible::{is_obeyed, visible, visible_line};
+pub use visible::{is_obeyed, one_line, visible, visible_line};
 pub use write::{NewRun, NewThread, Write};

@@ -35,6 +35,11 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The words of a text on one line, with single spaces between them.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -230,7 +230,9 @@ impl Runtime {
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
         match row.status {
             ThreadStatus::Idle | ThreadStatus::Done | ThreadStatus::Failed => Ok(()),
-            _ => self.queue(thread, Item::Stop, None).await.map(drop),
+            ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting | ThreadStatus::Terminated => {
+                self.queue(thread, Item::Stop, None).await.map(drop)
+            }
         }
     }
 

@@ -27,8 +27,8 @@ use entourage_runtime::{Driven, Given, Page, RunFilter, RuntimeError};
 use question::{Answer, Asked, Asker, Question, Values};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
-    ContentBlock, CreateTaskResult, Extensions, GetTaskParams, GetTaskResult, Implementation, InputResponses,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, UpdateTaskParams,
+    ContentBlock, Extensions, GetTaskParams, GetTaskResult, Implementation, InputResponses, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -38,6 +38,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How soon a client that knows tasks is given one in place of the result.
 const TASK_AFTER: Duration = Duration::from_secs(1);
+/// What is said to whoever answers a question that nobody asks any more.
+const OVER: &str = "The question is over; call the tool again.";
 /// How often it is looked for the run of a call that was taken back before anybody had decided about it.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -114,7 +116,7 @@ impl Mcp {
                     if let Some(run) = service.runtime.run_of_call(&call).await? {
                         let row = service.runtime.run(&run).await?;
                         let row = row.ok_or_else(|| RuntimeError::NoRun(run.to_string()))?;
-                        return Ok(CallToolResponse::Task(CreateTaskResult::new(task::shown(&row))));
+                        return Ok(task::begun(&row));
                     }
                 }
             }
@@ -148,7 +150,7 @@ impl Mcp {
         let child = match service.runtime.give(asked.thread, asked.request, values, None).await? {
             Given::Started(child) => child,
             Given::Missing(names) => return Ok(failed(format!("Still missing: {}.", names.join(", "))).into()),
-            Given::Unknown => return Ok(failed("The question is over; call the tool again.").into()),
+            Given::Unknown => return Ok(failed(OVER).into()),
             Given::Full => return Ok(failed("A limit keeps the subagent from starting now.").into()),
         };
         let of_child = RunFilter { thread: Some(child), ..RunFilter::default() };
@@ -167,7 +169,7 @@ impl Mcp {
                 RunStatus::Done | RunStatus::Failed => return Ok(task::result(service, &run).await?.into()),
                 RunStatus::Cancelled => return Ok(failed("The run was cancelled.").into()),
                 _ if wish.takes_task && is_wanted => {
-                    return Ok(CallToolResponse::Task(CreateTaskResult::new(task::shown(&run))));
+                    return Ok(task::begun(&run));
                 }
                 RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => {}
             }
@@ -182,7 +184,7 @@ impl Mcp {
     ) -> Result<CallToolResponse, RuntimeError> {
         match (Asked::found(service, state).await, question::answered(responses)) {
             (Some(asked), Some(values)) => Self::boot(service, wish, asked, values).await,
-            (None, _) => Ok(failed("The question is over; call the tool again.").into()),
+            (None, _) => Ok(failed(OVER).into()),
             (_, None) => Ok(failed("Nobody said what the subagent needs to know; it was not started.").into()),
         }
     }

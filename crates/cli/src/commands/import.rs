@@ -51,7 +51,7 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
         .iter()
         .flat_map(|(imported, _)| imported.reports.iter().cloned())
         .partition(|report| report.severity == Severity::Error);
-    let known: Vec<_> = invocation.settings.servers.keys().map(|key| key.name.clone()).collect();
+    let known = invocation.settings.known_servers();
     let undeclared = found.iter().flat_map(|(imported, from)| {
         let agents = imported.agents.iter().flat_map(|agent| agent.undeclared_servers(&known));
         agents.map(move |report| report.at(Place::file(from)))

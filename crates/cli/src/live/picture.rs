@@ -1,6 +1,6 @@
 //! What a tree of threads is doing, folded from its journal and from what is just happening.
 
-use entourage_model::{CallId, Event, Name, Outcome, SessionEnd, ThreadId, Timestamp, ToolCall};
+use entourage_model::{CallId, Event, Name, Outcome, SessionEnd, ThreadId, Timestamp, ToolCall, one_line};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -241,7 +241,7 @@ impl Node {
             NodeState::Working => match &self.retrying {
                 Some(why) => format!("asks again: {}", first_line(why)),
                 None if self.tail.is_empty() => "thinks".to_owned(),
-                None => self.tail.split_whitespace().collect::<Vec<_>>().join(" "),
+                None => one_line(&self.tail),
             },
         }
     }

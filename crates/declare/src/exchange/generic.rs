@@ -2,7 +2,7 @@
 
 use crate::exchange::{Record, Written, file_stem};
 use crate::solo::Solo;
-use entourage_model::Name;
+use entourage_model::{Name, one_line};
 
 pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
     let mut written = Written::default();
@@ -19,9 +19,4 @@ pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
         written.add(name, format!("{}/INSTRUCTIONS.md", file_stem(name.as_str())), text, losses);
     }
     written
-}
-
-/// A heading ends with its line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

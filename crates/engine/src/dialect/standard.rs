@@ -7,7 +7,7 @@ use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
     Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, RunId, Side,
-    ThreadId, ToolEntry, ToolSpec,
+    ThreadId, ToolEntry, ToolSpec, one_line,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -383,8 +383,7 @@ pub(crate) fn registry(state: &ThreadState) -> Option<Arc<str>> {
         let name = link.given_name.as_deref().unwrap_or(link.agent.as_str());
         // What a child says of itself makes no further lines.
         let about = format!("{name} ({}), {status}: {}", link.agent, link.description);
-        let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-        _ = write!(text, "\n- {}: {about}", link.thread);
+        _ = write!(text, "\n- {}: {}", link.thread, one_line(&about));
     }
     Some(text.into())
 }

@@ -2,6 +2,7 @@
 
 use super::failure::{FailedAttempt, FailureKind, Retry};
 use super::retry_after;
+use entourage_model::one_line;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -97,7 +98,7 @@ impl ErrorDocument {
 
     /// The message on one line, behind a colon; nothing if there is none.
     fn tail(&self) -> String {
-        let line = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = one_line(&self.message);
         if line.is_empty() {
             return line;
         }

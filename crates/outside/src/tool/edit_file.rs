@@ -4,7 +4,7 @@ use super::arguments::decode;
 use super::file_tool::FileTool;
 use super::{Call, Output};
 use crate::workspace::{Stop, Unchanged, printable};
-use entourage_model::{EffectClass, Fact};
+use entourage_model::{EffectClass, Fact, one_line};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
@@ -101,9 +101,8 @@ fn overlapping<'a>(text: &'a str, wanted: &'a str) -> impl Iterator<Item = usize
 }
 
 fn absent(text: &str, old: &str) -> String {
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let near = squeezed(old);
-    if !near.is_empty() && squeezed(text).contains(&near) {
+    let near = one_line(old);
+    if !near.is_empty() && one_line(text).contains(&near) {
         return "`old` does not stand there: it differs in spaces or line breaks. Read the file and copy it exactly."
             .to_owned();
     }

@@ -6,7 +6,8 @@ use entourage_model::{RunId, RunStatus};
 use entourage_runtime::{RunRow, RuntimeError};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolResult, ContentBlock, DetailedTask, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus,
+    CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, DetailedTask, GetTaskResult, JsonObject, Task,
+    TaskPayload, TaskStatus,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ const POLL_MILLISECONDS: u64 = 1_000;
 const OUTPUT: &str = "task_output";
 
 /// The run as it was begun.
-pub(super) fn shown(run: &RunRow) -> Task {
+fn shown(run: &RunRow) -> Task {
     let status = match run.status {
         RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => TaskStatus::Working,
         RunStatus::Done | RunStatus::Failed => TaskStatus::Completed,
@@ -25,6 +26,11 @@ pub(super) fn shown(run: &RunRow) -> Task {
     let changed = run.ended_at.or(run.started_at).unwrap_or(run.created_at);
     let task = Task::new(run.id.to_string(), status, run.created_at.to_utc(), changed.to_utc());
     task.with_status_message(format!("agent {}", run.agent)).with_poll_interval_ms(POLL_MILLISECONDS)
+}
+
+/// The run in the place of a result.
+pub(super) fn begun(run: &RunRow) -> CallToolResponse {
+    CallToolResponse::Task(CreateTaskResult::new(shown(run)))
 }
 
 /// The run of that id, if it belongs to clients of this user.

@@ -4,7 +4,7 @@ use super::answer::task;
 use super::{cast, is_too_deep, tasks_of};
 use crate::offer::World;
 use crate::state::{Delegated, ThreadState};
-use entourage_model::RunId;
+use entourage_model::{RunId, one_line};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>>
     let mut text = format!("{}\n\n### Available agent ids\n", RULES.trim_end());
     for (id, agent) in cast {
         // A list has one line for each.
-        let pitch = agent.pitch().split_whitespace().collect::<Vec<_>>().join(" ");
+        let pitch = one_line(agent.pitch());
         _ = write!(text, "\n- `{id}`: {pitch}");
     }
     summarise(&mut text, state);
