@@ -2,7 +2,9 @@
 //! with, `golden/journal-v1-relations.jsonl`, `…-dialects.jsonl`, `…-folders.jsonl` and `…-hooks.jsonl` what came later.
 
 use entourage_engine::ThreadState;
-use entourage_model::{Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage, Wait};
+use entourage_model::{
+    Body as _, Event, Item, JOURNAL_VERSION, Name, Rest, RunStatus, ThreadStatus, Timestamp, Usage, Wait,
+};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +37,8 @@ fn every_event_of_the_first_version_is_read_and_written_again_as_it_was() {
     assert_eq!(JOURNAL_VERSION, 1, "a new version needs a golden journal of its own beside this one");
     for journal in [VERSION_1, RELATIONS, DIALECTS, FOLDERS, HOOKS] {
         for (line, event) in journal.lines().zip(read(journal)) {
-            assert_eq!(serde_json::to_string(&event).expect(line), line);
+            assert_eq!(event.to_json().expect(line), line);
+            assert!(line.starts_with(&format!(r#"{{"type":"{}""#, event.kind())), "{line}");
         }
     }
 }

@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use strum::IntoStaticStr;
 
 /// The form of every event that this program writes. A reader refuses a greater one.
 pub const JOURNAL_VERSION: u32 = 1;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a journal has one large event, its first; the others are small")]
 pub enum Event {
     /// Always the first event.
@@ -201,6 +203,11 @@ pub enum Event {
 }
 
 impl Event {
+    /// What the journal calls it: its `type`.
+    pub fn kind(&self) -> &'static str {
+        self.into()
+    }
+
     /// The transcript's new line, where this event is one.
     pub fn message(&self) -> Option<&Arc<Message>> {
         match self {

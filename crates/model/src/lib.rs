@@ -4,6 +4,7 @@
 
 mod act;
 mod agent;
+mod body;
 mod digest;
 mod event;
 mod exit;
@@ -35,6 +36,7 @@ pub use agent::{
     ModelRef, ParentHook, Part, Prompt, PromptEntry, Reasoning, Remote, Resumable, Sampling, ScriptTool, SideConfig,
     Source, Team, ToolChoice, ToolConfig, ToolEntry, Variable, WorkspaceMode, WorkspaceWish,
 };
+pub use body::Body;
 pub use digest::{BadDigest, Digest};
 pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, Stop, VariablesRequest, Wait};
 pub use exit::Exit;

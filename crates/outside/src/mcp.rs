@@ -3,7 +3,6 @@
 //!
 //! What a server's tools look like is kept when it is let go, so that decisions about them need no connection.
 
-mod bounded;
 mod connection;
 mod content;
 mod process;

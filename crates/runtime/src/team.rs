@@ -1,7 +1,7 @@
 //! The teams that threads pin: kept in the store by digest, and once in memory.
 
 use crate::runtime::RuntimeError;
-use entourage_model::{Digest, Team};
+use entourage_model::{Body as _, Digest, Team};
 use entourage_store::Store;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,10 +25,10 @@ impl Teams {
         if let Some((_, digest)) = last.filter(|(last, _)| Arc::ptr_eq(last, team)) {
             return Ok(digest);
         }
-        let bytes = serde_json::to_vec(&**team).map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
-        let digest = Digest::of(&bytes);
+        let bytes = team.to_json().map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
+        let digest = Digest::of(bytes.as_bytes());
         if self.find(digest).is_none() {
-            self.store.put_blob(digest, &bytes).await?;
+            self.store.put_blob(digest, bytes.as_bytes()).await?;
             self.remember(digest, Arc::clone(team));
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Arc::clone(team), digest));
@@ -41,7 +41,7 @@ impl Teams {
         }
         let missing = || RuntimeError::Journal(format!("the bundle {digest} is missing"));
         let bytes = self.store.blob(digest).await?.ok_or_else(missing)?;
-        let team: Team = serde_json::from_slice(&bytes).map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
+        let team = Team::from_json(&bytes).map_err(|fault| RuntimeError::Journal(fault.to_string()))?;
         let team = Arc::new(team);
         self.remember(digest, Arc::clone(&team));
         Ok(team)

@@ -6,6 +6,7 @@ use crate::router::router;
 use crate::service::Service;
 use axum::Router;
 use axum::http::Request;
+use futures::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
@@ -68,7 +69,12 @@ impl Server {
     }
 
     /// Answers requests until `drain` begins, and then until the open ones are answered or time is over.
-    pub async fn run(self, service: Service, drain: Drain) {
+    pub fn run(self, service: Service, drain: Drain) -> BoxFuture<'static, ()> {
+        // In a box, so that everything that is served is compiled here and not by whoever awaits this.
+        Box::pin(self.answer(service, drain))
+    }
+
+    async fn answer(self, service: Service, drain: Drain) {
         let router = router(service.clone());
         let (slots, connections) = (Arc::new(Semaphore::new(CONNECTIONS_MAX)), TaskTracker::new());
         loop {

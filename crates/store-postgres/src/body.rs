@@ -1,7 +1,9 @@
 //! Events and items as JSON texts, and how our types lie in columns.
 
-use entourage_model::{Digest, Event, Item, JOURNAL_VERSION, NodeId, RunStatus, ThreadId, ThreadStatus, Timestamp};
-use entourage_store::{QueueLine, StoreError};
+use entourage_model::{
+    Body, Digest, Event, Item, JOURNAL_VERSION, NodeId, RunStatus, ThreadId, ThreadStatus, Timestamp,
+};
+use entourage_store::{QueueLine, StoreError, decode_body, encode_body};
 use serde::Deserialize;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSqlOwned;
@@ -10,13 +12,14 @@ use uuid::Uuid;
 /// The version that new bodies are written in.
 pub(crate) const V: i32 = JOURNAL_VERSION as i32;
 
-pub(crate) fn encode(body: &impl serde::Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(body)
+/// A row or an answer as our functions take it.
+pub(crate) fn encode(row: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(row)
         .map_err(|fault| StoreError::Unavailable(format!("it cannot be written as JSON: {fault}")))
 }
 
 pub(crate) fn encode_events(events: &[Event]) -> Result<Vec<String>, StoreError> {
-    events.iter().map(encode).collect()
+    events.iter().map(encode_body).collect()
 }
 
 /// A line as functions answer it: its number, the version of its body, its body.
@@ -29,21 +32,14 @@ impl RawLine {
     }
 
     pub(crate) fn item(&self) -> Result<Item, StoreError> {
-        decode(self.1, &self.2)
+        decode_body(self.1, self.2.as_bytes())
     }
 }
 
 /// A body of the two columns `v` and `body`, of which `column` is the first.
-pub(crate) fn body<T: serde::de::DeserializeOwned>(row: &Row, column: usize) -> Result<T, StoreError> {
+pub(crate) fn body<T: Body>(row: &Row, column: usize) -> Result<T, StoreError> {
     let (version, body): (i32, &str) = (get(row, column)?, row.try_get(column + 1).map_err(corrupt)?);
-    decode(u32::try_from(version).unwrap_or(u32::MAX), body)
-}
-
-fn decode<T: serde::de::DeserializeOwned>(version: u32, body: &str) -> Result<T, StoreError> {
-    if version > JOURNAL_VERSION {
-        return Err(StoreError::Newer { found: version, known: JOURNAL_VERSION });
-    }
-    serde_json::from_str(body).map_err(|fault| StoreError::Corrupt(fault.to_string()))
+    decode_body(u32::try_from(version).unwrap_or(u32::MAX), body.as_bytes())
 }
 
 /// What one of our functions answered.

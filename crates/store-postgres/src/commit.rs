@@ -7,7 +7,7 @@ use crate::database::token;
 use crate::lane::Append;
 use crate::text::escape;
 use entourage_model::{Ending, Event, FileRow, Item, NewRun, RunId, ThreadId, ThreadStatus, Timestamp, Write};
-use entourage_store::{Claim, Commit, CommitError, Committed, Hint, Lease, QueueLine, RunEnd, StoreError};
+use entourage_store::{Claim, Commit, CommitError, Committed, Hint, Lease, QueueLine, RunEnd, StoreError, encode_body};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -129,7 +129,7 @@ impl More {
                 kept.children.push(claim);
             }
             Write::Deliver { to, item } => {
-                self.deliver.push(Line { to, message: item.is_message(), body: encode(&item)? });
+                self.deliver.push(Line { to, message: item.is_message(), body: encode_body(&*item)? });
                 kept.deliveries.push((to, *item));
             }
             Write::NewRun(new) => self.runs.push(RunChange::make(&new)),

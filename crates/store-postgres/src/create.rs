@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::fault::Fault;
 use crate::text::{escape, unescape};
 use entourage_model::{NewThread, NodeId, RunId, ThreadId};
-use entourage_store::{Claim, Lease, QueueLine, RootKey, RootMade, StoreError};
+use entourage_store::{Claim, Lease, QueueLine, RootKey, RootMade, StoreError, encode_body};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -37,7 +37,7 @@ struct NewItem {
 impl NewRow {
     /// The row, and what whoever takes it up at once holds: nothing of it need be read back.
     pub(crate) fn new(new: NewThread, node: NodeId) -> Result<(Self, Claim), StoreError> {
-        let item = |item: &entourage_model::Item| Ok(NewItem { message: item.is_message(), body: encode(item)? });
+        let item = |item: &entourage_model::Item| Ok(NewItem { message: item.is_message(), body: encode_body(item)? });
         let row = Self {
             id: new.id,
             root: new.root,

@@ -4,8 +4,8 @@ use crate::body::{RawLine, V, answer, encode, node};
 use crate::claim::RawClaim;
 use crate::database::{Database, Param, token};
 use crate::text::escape;
-use entourage_model::{Item, NodeId, ThreadId};
-use entourage_store::{EnqueueError, Enqueued, Hint, NewLine, StoreError, same_request};
+use entourage_model::{Item, JOURNAL_VERSION, NodeId, ThreadId};
+use entourage_store::{EnqueueError, Enqueued, Hint, NewLine, StoreError, decode_body, encode_body, same_request};
 use serde::Deserialize;
 use tokio_postgres::types::Type;
 
@@ -30,7 +30,7 @@ pub(crate) async fn enqueue(
     line: NewLine,
     claim: Option<NodeId>,
 ) -> Result<(Enqueued, Vec<Hint>), EnqueueError> {
-    let (message, body) = (line.item.is_message(), encode(&line.item)?);
+    let (message, body) = (line.item.is_message(), encode_body(&line.item)?);
     let key = line.key.as_deref().map(escape);
     let run = line.run.as_ref().map(|run| encode(&crate::run::NewRow::new(run))).transpose()?;
     let (messages_max, claimer) = (i64::from(line.messages_max), node(claim));
@@ -77,7 +77,7 @@ fn refusal(reason: &str) -> EnqueueError {
 
 /// Both sides go through JSON, so that a number that is rounded there is rounded on both.
 fn repeated(number: u64, first: Item, item: &Item) -> Result<Enqueued, EnqueueError> {
-    let item: Item = answer(&encode(item)?)?;
+    let item: Item = decode_body(JOURNAL_VERSION, encode_body(item)?.as_bytes())?;
     if !same_request(&first, &item) {
         return Err(EnqueueError::Conflict);
     }

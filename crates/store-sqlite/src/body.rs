@@ -1,7 +1,7 @@
 //! Events and items as JSON bytes. They are written on the caller's side, so that the writer only binds bytes.
 
 use entourage_model::{Event, Item, JOURNAL_VERSION};
-use entourage_store::{QueueLine, StoreError};
+use entourage_store::{QueueLine, StoreError, decode_body, encode_body};
 use rusqlite::Row;
 use serde_json::Value;
 
@@ -14,8 +14,7 @@ pub(crate) struct EncodedItem {
 
 impl EncodedItem {
     pub(crate) fn new(item: &Item) -> Result<Self, StoreError> {
-        let body = serde_json::to_vec(item).map_err(|fault| unwritable(&fault))?;
-        Ok(Self { message: item.is_message(), body })
+        Ok(Self { message: item.is_message(), body: encode_body(item)?.into_bytes() })
     }
 
     /// The item as it would be read back.
@@ -50,29 +49,18 @@ impl RawBody {
     }
 
     pub(crate) fn item(&self) -> Result<Item, StoreError> {
-        self.decode()
+        decode_body(self.version, &self.bytes)
     }
 
     pub(crate) fn event(&self) -> Result<Event, StoreError> {
-        self.decode()
-    }
-
-    fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T, StoreError> {
-        if self.version > JOURNAL_VERSION {
-            return Err(StoreError::Newer { found: self.version, known: JOURNAL_VERSION });
-        }
-        serde_json::from_slice(&self.bytes).map_err(|fault| StoreError::Corrupt(fault.to_string()))
+        decode_body(self.version, &self.bytes)
     }
 }
 
 pub(crate) fn encode_events(events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
-    events.iter().map(|event| serde_json::to_vec(event).map_err(|fault| unwritable(&fault))).collect()
+    events.iter().map(|event| encode_body(event).map(String::into_bytes)).collect()
 }
 
 pub(crate) fn encode_tags(tags: &[String]) -> String {
     Value::from(tags).to_string()
-}
-
-fn unwritable(fault: &serde_json::Error) -> StoreError {
-    StoreError::Unavailable(format!("it cannot be written as JSON: {fault}"))
 }

@@ -1,5 +1,6 @@
 //! Where threads live: the `Store` trait, the memory store, and the contract that every store passes.
 
+mod body;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -11,6 +12,7 @@ mod row;
 mod store;
 mod suspect;
 
+pub use body::{decode_body, encode_body};
 pub use clock::Clock;
 pub use copy::{Batch, Cell, Copied, Export, Import, Table, copy, in_use, not_empty};
 pub use key::same_request;

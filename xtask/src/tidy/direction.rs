@@ -7,16 +7,18 @@ use super::{
 
 const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("engine", &["model"]),
+    ("schema", &[]),
+    ("mcp", &[]),
+    ("engine", &["model", "schema"]),
     ("script", &["model"]),
     ("bundle", &["model", "script", "declare"]),
     ("store", &["model"]),
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("declare", &["model", "script"]),
-    ("outside", &["model", "bundle", "script"]),
+    ("outside", &["model", "bundle", "mcp", "schema", "script"]),
     ("runtime", &["model", "engine", "store", "outside", "bundle"]),
-    ("serve", &["model", "runtime"]),
+    ("serve", &["mcp", "model", "runtime"]),
     ("cli", SHIPPED),
     // Nobody that ships lists these two, so they are only ever a dependency of tests.
     ("testkit", SHIPPED),
@@ -28,6 +30,8 @@ const TESTED: &[&str] =
 
 const SHIPPED: &[&str] = &[
     "model",
+    "schema",
+    "mcp",
     "engine",
     "script",
     "bundle",

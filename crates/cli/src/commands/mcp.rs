@@ -38,8 +38,7 @@ pub(crate) async fn perform(invocation: &Invocation, _arguments: Arguments) -> R
     })?;
     let mut held = None;
     let (switch, mut searches) = Switch::new(find(invocation, &mut held).await?);
-    let conversation = switch.converse();
-    tokio::pin!(conversation);
+    let mut conversation = switch.converse();
     let ended = loop {
         tokio::select! {
             ended = &mut conversation => break ended,

@@ -1,6 +1,7 @@
 //! Arguments against the schema that an agent asks for.
 
 use super::Refusal;
+use entourage_schema::Schema;
 use serde_json::Value;
 
 /// How many faults of one call a model is told.
@@ -10,18 +11,15 @@ const FAULTS_MAX: usize = 5;
 ///
 /// A schema that cannot be read refuses nothing: it was checked when the agent was declared.
 pub(crate) fn check(schema: &Value, arguments: &Value) -> Result<(), Refusal> {
-    let Ok(validator) = jsonschema::validator_for(schema) else { return Ok(()) };
-    let faults: Vec<String> = validator
-        .iter_errors(arguments)
-        .take(FAULTS_MAX)
-        .map(|fault| match fault.instance_path().as_str() {
-            "" => fault.to_string(),
-            place => format!("`{}`: {fault}", place.trim_start_matches('/')),
+    let Ok(schema) = Schema::new(schema) else { return Ok(()) };
+    let Some(misfits) = schema.misfits(arguments, FAULTS_MAX) else { return Ok(()) };
+    let faults: Vec<String> = misfits
+        .first
+        .into_iter()
+        .map(|misfit| match misfit.place.as_str() {
+            "" => misfit.what,
+            place => format!("`{}`: {}", place.trim_start_matches('/'), misfit.what),
         })
         .collect();
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Refusal::invalid(format!("the arguments are wrong: {}", faults.join("; "))))
-    }
+    Err(Refusal::invalid(format!("the arguments are wrong: {}", faults.join("; "))))
 }

@@ -1,53 +1,26 @@
 //! One conversation with a server.
 
-use super::bounded::Bounded;
 use super::process::Process;
 use super::{ServerSettings, Shared};
 use crate::remote::expand;
+use entourage_mcp::Conversation;
 use entourage_model::ServerAddress;
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{ClientCapabilities, ClientConfig, ClientRequest, Implementation, PingRequest};
-use rmcp::service::{NotificationContext, Peer, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
 use std::collections::HashMap;
-use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
-
-type Running = RunningService<RoleClient, Listener>;
 
 /// Dropping it ends the conversation, and the command with everything that it started.
 #[derive(Debug)]
 pub(super) struct Connection {
-    peer: Peer<RoleClient>,
-    running: Mutex<Option<Running>>,
+    conversation: Conversation,
     process: Option<Process>,
-    changed: Arc<Notify>,
     begun: Instant,
     used: Mutex<Instant>,
     users: AtomicUsize,
-}
-
-/// What a server may tell or ask us: only that its tools have changed.
-#[derive(Clone, Debug)]
-struct Listener {
-    changed: Arc<Notify>,
-}
-
-impl ClientHandler for Listener {
-    fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), Implementation::new("entourage", env!("CARGO_PKG_VERSION")))
-    }
-
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
 }
 
 /// How long a server may be silent after one of its calls was taken back.
@@ -67,8 +40,6 @@ impl Drop for InUse<'_> {
 impl Connection {
     /// Starts or reaches the server and introduces us. Why that failed completes "the server …".
     pub(super) async fn open(address: &ServerAddress, shared: &Shared) -> Result<Self, String> {
-        let changed = Arc::new(Notify::new());
-        let listener = Listener { changed: Arc::clone(&changed) };
         match address {
             ServerAddress::Command { command, args, env } => {
                 let settings = &shared.settings;
@@ -79,11 +50,9 @@ impl Connection {
                 }
                 let mut process = Process::start(command, args, variables, settings)
                     .map_err(|fault| format!("cannot be started: `{command}`: {fault}"))?;
-                let (stdin, stdout) = process.pipes().ok_or_else(|| "has no pipes".to_owned())?;
-                let stdout = Bounded::new(stdout, settings.message_bytes_max);
-                let transport = AsyncRwTransport::new_client(stdout, stdin);
-                match introduce(listener.serve(transport), settings).await {
-                    Ok(running) => Ok(Self::new(running, Some(process), changed)),
+                let pipes = process.pipes().ok_or_else(|| "has no pipes".to_owned())?;
+                match introduce(Conversation::over_pipes(pipes, settings.message_bytes_max), settings).await {
+                    Ok(conversation) => Ok(Self::new(conversation, Some(process))),
                     Err(why) => Err(process.explain_start(&why).await),
                 }
             }
@@ -107,28 +76,19 @@ impl Connection {
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(named)
                     .max_sse_event_size(settings.message_bytes_max);
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let running = introduce(listener.serve(transport), settings).await?;
-                Ok(Self::new(running, None, changed))
+                let conversation = introduce(Conversation::over_http(client, config), settings).await?;
+                Ok(Self::new(conversation, None))
             }
         }
     }
 
-    fn new(running: Running, process: Option<Process>, changed: Arc<Notify>) -> Self {
+    fn new(conversation: Conversation, process: Option<Process>) -> Self {
         let now = Instant::now();
-        Self {
-            peer: running.peer().clone(),
-            running: Mutex::new(Some(running)),
-            process,
-            changed,
-            begun: now,
-            used: Mutex::new(now),
-            users: AtomicUsize::new(0),
-        }
+        Self { conversation, process, begun: now, used: Mutex::new(now), users: AtomicUsize::new(0) }
     }
 
-    pub(super) fn peer(&self) -> &Peer<RoleClient> {
-        &self.peer
+    pub(super) fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     pub(super) fn in_use(&self) -> InUse<'_> {
@@ -156,11 +116,11 @@ impl Connection {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.conversation.is_closed()
     }
 
     pub(super) async fn tools_changed(&self) {
-        self.changed.notified().await;
+        self.conversation.tools_changed().await;
     }
 
     /// Waits until the conversation is over. Notices it a moment late.
@@ -172,8 +132,7 @@ impl Connection {
 
     /// Ends a server that a call was taken back from and that hears nothing since: it would keep everybody waiting.
     pub(super) async fn stir(&self) {
-        let ping = self.peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
-        if tokio::time::timeout(STIR, ping).await.is_err() {
+        if tokio::time::timeout(STIR, self.conversation.ping()).await.is_err() {
             tracing::warn!("an MCP server did not stop a call that was taken back, and is ended");
             self.close().await;
         }
@@ -189,10 +148,7 @@ impl Connection {
 
     /// Ends the conversation in order, and then what is left of the process.
     pub(super) async fn close(&self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mut running) = running {
-            _ = running.close_with_timeout(Duration::from_millis(200)).await;
-        }
+        self.conversation.close().await;
         if let Some(process) = &self.process {
             process.end().await;
         }
@@ -203,22 +159,13 @@ fn cannot_start(why: &str) -> String {
     format!("cannot be started: {why}")
 }
 
-async fn introduce<E: Error>(
-    served: impl Future<Output = Result<Running, E>>,
+async fn introduce(
+    begun: impl Future<Output = Result<Conversation, String>>,
     settings: &ServerSettings,
-) -> Result<Running, String> {
-    match tokio::time::timeout(settings.start_time_max, served).await {
-        Ok(Ok(running)) => Ok(running),
-        Ok(Err(fault)) => Err(format!("cannot be used: {}", innermost(&fault))),
+) -> Result<Conversation, String> {
+    match tokio::time::timeout(settings.start_time_max, begun).await {
+        Ok(Ok(conversation)) => Ok(conversation),
+        Ok(Err(fault)) => Err(format!("cannot be used: {fault}")),
         Err(_) => Err(format!("did not answer within {} seconds", settings.start_time_max.as_secs_f64())),
     }
-}
-
-/// The outer errors say where it happened, with the URL.
-fn innermost(fault: &dyn Error) -> String {
-    let mut cause = fault;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

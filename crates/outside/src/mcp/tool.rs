@@ -32,7 +32,7 @@ pub(super) async fn read(connection: &Connection, servers: &Servers, slot: &Arc<
     let (mut listed, mut cursor) = (Vec::new(), None);
     for _ in 0..PAGES_MAX {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let page = connection.peer().list_tools(Some(params)).await.map_err(|fault| said(&fault))?;
+        let page = connection.conversation().list_tools(Some(params)).await.map_err(|fault| said(&fault))?;
         listed.extend(page.tools);
         if listed.len() > TOOLS_MAX {
             return Err(format!("lists more than {TOOLS_MAX} tools"));
@@ -136,8 +136,7 @@ impl Tool for ServedTool {
         let _in_use = connection.in_use();
         let arguments = call.arguments.as_object().cloned().unwrap_or_default();
         let params = CallToolRequestParams::new(self.theirs.clone()).with_arguments(arguments);
-        // Whoever drops the future has told the server by then that nobody waits for it any more.
-        let answer = tokio::time::timeout(call.time_max, connection.peer().call_tool_once(params)).await;
+        let answer = tokio::time::timeout(call.time_max, connection.conversation().call_tool(params)).await;
         pending.is_answered = answer.is_ok();
         match answer {
             Ok(Ok(CallToolResponse::Complete(result))) => content::output(result, &call).await,

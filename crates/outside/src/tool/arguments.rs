@@ -1,7 +1,7 @@
 //! From the text that a model wrote to arguments that fit a tool's schema.
 
 use super::Output;
-use jsonschema::{ValidationError, Validator};
+use entourage_schema::Misfits;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ const VIOLATION_CHARS_SHOWN: usize = 300;
 #[derive(Debug)]
 pub(super) struct Schema {
     source: Arc<Value>,
-    compiled: OnceLock<Result<Validator, String>>,
+    compiled: OnceLock<Result<entourage_schema::Schema, String>>,
 }
 
 impl Schema {
@@ -33,11 +33,8 @@ impl Schema {
     pub(super) fn compare(&self, tool: &str, raw: &str) -> Result<(Value, Option<String>), Output> {
         let arguments = parse(raw)
             .map_err(|error| Output::error(format!("The arguments of `{tool}` are not valid JSON: {error}")))?;
-        let misfit = match self.compiled.get_or_init(|| compile(&self.source)) {
-            Ok(validator) => {
-                let violations: Vec<ValidationError<'_>> = validator.iter_errors(&arguments).collect();
-                (!violations.is_empty()).then(|| refusal(tool, &violations))
-            }
+        let misfit = match self.compiled.get_or_init(|| entourage_schema::Schema::new(&self.source)) {
+            Ok(schema) => schema.misfits(&arguments, VIOLATIONS_SHOWN).map(|misfits| refusal(tool, misfits)),
             Err(why) => Some(format!("`{tool}` cannot be called: its own schema is not valid: {why}")),
         };
         Ok((arguments, misfit))
@@ -58,22 +55,19 @@ fn parse(raw: &str) -> serde_json::Result<Value> {
     Ok(if value == Value::Null { Value::Object(Map::new()) } else { value })
 }
 
-fn compile(source: &Value) -> Result<Validator, String> {
-    jsonschema::options().offline().build(source).map_err(|error| error.to_string())
-}
-
-fn refusal(tool: &str, violations: &[ValidationError<'_>]) -> String {
+fn refusal(tool: &str, misfits: Misfits) -> String {
     let mut text = format!("The arguments of `{tool}` do not fit its schema:");
-    for violation in violations.iter().take(VIOLATIONS_SHOWN) {
-        let mut message = violation.to_string();
+    let shown = misfits.first.len();
+    for misfit in misfits.first {
+        let mut message = misfit.what;
         if let Some((end, _)) = message.char_indices().nth(VIOLATION_CHARS_SHOWN) {
             message.truncate(end);
             message.push('…');
         }
-        text.push_str(&format!("\narguments{}: {message}", violation.instance_path()));
+        text.push_str(&format!("\narguments{}: {message}", misfit.place));
     }
-    if violations.len() > VIOLATIONS_SHOWN {
-        text.push_str(&format!("\n[cut: {VIOLATIONS_SHOWN} of {} violations shown]", violations.len()));
+    if misfits.count > shown {
+        text.push_str(&format!("\n[cut: {shown} of {} violations shown]", misfits.count));
     }
     text
 }

@@ -63,14 +63,8 @@ pub(crate) fn shown(event: &Event, seq: u64) -> Value {
         | Event::HookFailed { .. }
         | Event::PromptAnswered { .. }
         | Event::FilePut(_)
-        | Event::FileRemoved { .. } => with(seq, None, &kind(event), json!({})),
+        | Event::FileRemoved { .. } => with(seq, None, event.kind(), json!({})),
     }
-}
-
-/// What the journal calls it.
-fn kind(event: &Event) -> String {
-    let written = serde_json::to_value(event).unwrap_or_default();
-    written.get("type").and_then(Value::as_str).expect("every event is written with its kind").to_owned()
 }
 
 fn said(seq: u64, message: &Message) -> Value {

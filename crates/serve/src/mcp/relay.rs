@@ -2,17 +2,16 @@
 
 use super::McpFault;
 use crate::token::Token;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, ResultType};
-use rmcp::service::{RunningService, ServiceError};
-use rmcp::transport::StreamableHttpClientTransport;
+use entourage_mcp::Conversation;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ResultType};
+use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{RoleClient, ServiceExt as _};
 use std::net::SocketAddr;
 
 /// A connection to the `/mcp` of another process. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Relay {
-    connection: RunningService<RoleClient, ()>,
+    conversation: Conversation,
 }
 
 impl Relay {
@@ -22,26 +21,28 @@ impl Relay {
         _ = rustls::crypto::ring::default_provider().install_default();
         let uri = format!("http://{address}/mcp");
         let config = StreamableHttpClientTransportConfig::with_uri(uri).auth_header(token.reveal());
-        let connected = ().serve(StreamableHttpClientTransport::from_config(config)).await;
-        let connection = connected.map_err(|fault| McpFault(format!("{address} does not answer: {fault}")))?;
-        Ok(Self { connection })
+        let begun = Conversation::over_http(reqwest::Client::default(), config).await;
+        let conversation = begun.map_err(|fault| McpFault(format!("{address} does not answer: {fault}")))?;
+        Ok(Self { conversation })
     }
 
     pub(super) async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
     ) -> Result<ListToolsResult, ServiceError> {
-        let mut listed = self.connection.list_tools(request).await?;
+        let mut listed = self.conversation.list_tools(request).await?;
         // The client may speak a newer version than the two servers do, in which a result says of what kind it is.
         listed.result_type = Some(ResultType::COMPLETE);
         Ok(listed)
     }
 
-    pub(super) async fn call_tool(&self, mut request: CallToolRequestParams) -> Result<CallToolResult, ServiceError> {
+    pub(super) async fn call_tool(&self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ServiceError> {
         // What it says of the connection holds for the client's own, and progress is told from here.
         request.meta = None;
-        let mut result = self.connection.call_tool(request).await?;
-        result.result_type = Some(ResultType::COMPLETE);
-        Ok(result)
+        let mut response = self.conversation.call_tool(request).await?;
+        if let CallToolResponse::Complete(result) = &mut response {
+            result.result_type = Some(ResultType::COMPLETE);
+        }
+        Ok(response)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::service::Service;
 use entourage_model::{
-    Agent, ChildEntry, Dialect, Digest, Kind, Name, Prompt, RunId, Source, Team, ThreadId, ToolEntry,
+    Agent, Body as _, ChildEntry, Dialect, Digest, Kind, Name, Prompt, RunId, Source, Team, ThreadId, ToolEntry,
 };
 use entourage_runtime::{NewRoot, Page, RootKey, RuntimeError, ThreadFilter, ThreadRow};
 use rmcp::model::JsonObject;
@@ -66,8 +66,8 @@ fn can_be_called(name: &str) -> bool {
 /// another thread: a thread pins what it was started from.
 pub(super) async fn current(service: &Service) -> Result<ThreadId, RuntimeError> {
     let team = team(service).await;
-    let bytes = serde_json::to_vec(&*team).map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
-    let bundle = Digest::of(&bytes);
+    let body = team.to_json().map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
+    let bundle = Digest::of(body.as_bytes());
     if let Some(found) = find(service, bundle).await? {
         return Ok(found);
     }

@@ -4,6 +4,7 @@
 use super::relay::Relay;
 use super::running::{self, Running};
 use super::{Mcp, McpFault, info, progress};
+use futures::future::BoxFuture;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, GetTaskParams,
     GetTaskResult, ListToolsResult, PaginatedRequestParams, ServerConfig, UpdateTaskParams,
@@ -41,11 +42,14 @@ impl Switch {
     }
 
     /// Talks to the client until it has gone.
-    pub async fn converse(self) -> Result<(), McpFault> {
-        let started = Box::pin(self.serve(rmcp::transport::stdio())).await;
-        let running =
-            started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
-        running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
+    pub fn converse(self) -> BoxFuture<'static, Result<(), McpFault>> {
+        // In a box, so that the protocol is compiled here and not by whoever awaits this.
+        Box::pin(async move {
+            let started = self.serve(rmcp::transport::stdio()).await;
+            let running =
+                started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
+            running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
+        })
     }
 
     /// Others wait meanwhile, so that one search serves all.
@@ -125,7 +129,7 @@ impl ServerHandler for Switch {
                     }
                 };
                 match progress::accompany(&context, Box::pin(called)).await {
-                    Some(Ok(result)) => Ok(result.into()),
+                    Some(Ok(response)) => Ok(response),
                     Some(Err(error)) => Err(self.refused(error).await),
                     None => Err(ErrorData::internal_error("the call was taken back", None)),
                 }

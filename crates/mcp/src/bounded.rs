@@ -7,14 +7,14 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 /// Fails when a line is longer than it may be: whoever waits for that message is told so, and memory is not its to fill.
 #[derive(Debug)]
-pub(super) struct Bounded<R> {
+pub(crate) struct Bounded<R> {
     inner: R,
     line: usize,
     bytes_max: usize,
 }
 
 impl<R> Bounded<R> {
-    pub(super) fn new(inner: R, bytes_max: usize) -> Self {
+    pub(crate) fn new(inner: R, bytes_max: usize) -> Self {
         Self { inner, line: 0, bytes_max }
     }
 }
