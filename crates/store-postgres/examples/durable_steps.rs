@@ -1,4 +1,5 @@
-//! Measures durable steps per second with 64 threads at work, beside a bare client that sends the same statement.
+//! Measures durable steps per second with 64 threads at work, beside a bare client that sends the same statement, in a store
+//! with 1,000 other threads and in one with 1,000,000.
 //!
 //! `cargo run --release -p entourage-store-postgres --example durable_steps -- postgres://USER@HOST/DATABASE [seconds]`
 
@@ -17,6 +18,9 @@ const THREADS: u64 = 64;
 /// The bare client's connections: as many as threads, so that none waits for another.
 const CONNECTIONS: u64 = 64;
 const SCHEMA: &str = "entourage_commits";
+/// How many threads the store has beside those at work.
+const STORED: [i64; 2] = [1_000, 1_000_000];
+const ROUNDS: u64 = 3;
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
@@ -29,10 +33,16 @@ async fn main() -> Result<()> {
     admin.batch_execute(&format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")).await?;
     let store_url = format!("{url}?schema={SCHEMA}");
     let store = Arc::new(PostgresStore::open(&store_url, Options::default()).await?);
-    for round in 1..=2 {
-        let bare = bare(&url, &store, round, time).await?;
-        let ours = ours(&store, round, time).await?;
-        println!("round {round}: bare client {bare:.0}/s, store {ours:.0}/s, {:.0} %", 100.0 * ours / bare);
+    let mut round = 0;
+    for stored in STORED {
+        fill(&admin, stored).await?;
+        for _ in 0..ROUNDS {
+            round += 1;
+            let bare = bare(&url, &store, round, time).await?;
+            let ours = ours(&store, round, time).await?;
+            let part = 100.0 * ours / bare;
+            println!("{stored} threads stored: bare client {bare:.0}/s, store {ours:.0}/s, {part:.0} %");
+        }
     }
     store.close().await;
     admin.batch_execute(&format!("DROP SCHEMA {SCHEMA} CASCADE")).await?;
@@ -43,6 +53,27 @@ async fn connect(url: &str) -> Result<Client> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
+}
+
+/// Parked threads, each with three events and a run, until there are as many.
+async fn fill(admin: &Client, stored: i64) -> Result<()> {
+    let there: i64 = admin.query_one(&format!("SELECT count(*) FROM {SCHEMA}.threads"), &[]).await?.get(0);
+    let more = stored - there;
+    admin
+        .batch_execute(&format!(
+            "CREATE TEMP TABLE made AS SELECT gen_random_uuid() AS id FROM generate_series(1, {more});
+             INSERT INTO {SCHEMA}.threads (id, root, epoch, seq, last_line, ready_at, created_at, attempts, depth, status,
+                 bundle, agent, tags)
+               SELECT id, id, 1, 4, 1, 0, 0, 0, 0, 0, '', 'boss', '{{}}' FROM made;
+             INSERT INTO {SCHEMA}.events (thread, root, seq, position, epoch, v, body)
+               SELECT id, id, seq, seq, 1, 1, repeat('x', 200) FROM made, generate_series(1, 3) AS seq;
+             INSERT INTO {SCHEMA}.runs (id, thread, created_at, status, cancel_requested, agent, request)
+               SELECT id::text, id, 0, 2, false, 'boss', 'work' FROM made;
+             DROP TABLE made"
+        ))
+        .await?;
+    admin.batch_execute("VACUUM ANALYZE").await?;
+    Ok(())
 }
 
 async fn claims(store: &PostgresStore, round: u64) -> Result<Vec<Claim>> {
