@@ -18,6 +18,7 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         agent: state.agent.clone(),
         side: session.acting,
         step: session.steps[session.acting as usize],
+        is_root: state.started.parent.is_none(),
         models: models(state, prompt),
         lines: lines(world, state, prompt, session.acting),
         tools: if closing { Vec::new() } else { offered(world, state, prompt) },

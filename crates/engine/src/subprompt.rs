@@ -60,6 +60,7 @@ pub fn request(
         agent: state.agent.clone(),
         side: session.acting,
         step: session.steps[session.acting as usize],
+        is_root: state.started.parent.is_none(),
         models: prompt.model.iter().chain(&prompt.fallbacks).cloned().collect(),
         lines,
         tools: tools(world, prompt),

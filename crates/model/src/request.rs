@@ -13,6 +13,8 @@ pub struct ModelRequest {
     pub side: Side,
     /// Which step of its session and side this is, from 0.
     pub step: u32,
+    /// Whether a root thread asks, which its children must not keep waiting.
+    pub is_root: bool,
     /// Asked in this order; the later ones when the earlier cannot answer.
     pub models: Vec<ModelRef>,
     pub lines: Vec<Line>,

@@ -118,7 +118,7 @@ impl Models {
         let provider = desk.provider.as_ref().map_err(FailedAttempt::clone)?;
         let mut tried = 0;
         loop {
-            let slot = desk.limiter.enter().await;
+            let slot = desk.limiter.enter(asking.request.is_root).await;
             asking.requests += 1;
             tried += 1;
             let asked = provider.ask(asking.request, model.model(), asking.watch).await.and_then(not_empty);

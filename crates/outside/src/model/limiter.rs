@@ -12,12 +12,16 @@ const SPREAD_MAX: Duration = Duration::from_secs(5);
 /// How many requests begin at once before the gate opens wider. A fast model serves any number of callers over few
 /// connections; a slow one gets more of them, twice as many each time.
 const WIDTH_FIRST: usize = 64;
+/// How many more root threads may ask while the gate is full: what people talk to does not wait for its own children.
+const ROOTS_MAX: usize = 64;
 /// A model that takes longer than this to answer is slow.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Shared by every call to one provider with one key.
 pub(super) struct Limiter {
     slots: Semaphore,
+    /// For roots that find no slot. None where the maximum is so low that every place is needed.
+    places_of_roots: Semaphore,
     width: Mutex<Width>,
     width_max: usize,
     /// Held by the one who keeps watch, until it is let in.
@@ -54,10 +58,13 @@ impl Limiter {
     /// Without a maximum any number may be in flight.
     pub(super) fn new(concurrency_max: Option<usize>) -> Self {
         let width_max = concurrency_max.unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
+        let roots = if width_max > WIDTH_FIRST + ROOTS_MAX { ROOTS_MAX } else { 0 };
+        let width_max = width_max - roots;
         let slots = WIDTH_FIRST.min(width_max);
         let now = Instant::now();
         Self {
             slots: Semaphore::new(slots),
+            places_of_roots: Semaphore::new(roots),
             width: Mutex::new(Width { slots, since: now, pace: Duration::ZERO, last_done: now }),
             width_max,
             watch: tokio::sync::Mutex::new(()),
@@ -65,22 +72,26 @@ impl Limiter {
         }
     }
 
-    /// Waits for the gate to be open and a slot to be free. Slots are given in the order of asking.
-    pub(super) async fn enter(&self) -> Slot<'_> {
+    /// Waits for the gate to be open and a slot to be free. Slots are given in the order of asking, and roots have some
+    /// places more.
+    pub(super) async fn enter(&self, is_root: bool) -> Slot<'_> {
         loop {
             if let Some(wait) = self.closed_for() {
                 let spread = (wait / 2).min(SPREAD_MAX);
                 tokio::time::sleep(wait + spread.mul_f64(fastrand::f64())).await;
             }
-            let permit = self.acquire().await;
+            let permit = self.acquire(is_root).await;
             if self.closed_for().is_none() {
                 return Slot { _permit: permit, limiter: self, since: Instant::now() };
             }
         }
     }
 
-    async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
+    async fn acquire(&self, is_root: bool) -> Option<SemaphorePermit<'_>> {
         if let Ok(permit) = self.slots.try_acquire() {
+            return Some(permit);
+        }
+        if is_root && let Ok(permit) = self.places_of_roots.try_acquire() {
             return Some(permit);
         }
         tokio::select! {
@@ -141,7 +152,7 @@ mod tests {
         limiter.close_for(Duration::from_secs(10));
         limiter.close_for(Duration::from_secs(1));
         let start = Instant::now();
-        futures::future::join_all((0..100).map(|_| limiter.enter())).await;
+        futures::future::join_all((0..100).map(|_| limiter.enter(false))).await;
         let waited = start.elapsed();
         assert!(waited >= Duration::from_secs(10) && waited <= Duration::from_secs(16), "{waited:?}");
     }
@@ -152,7 +163,7 @@ mod tests {
         limiter.close_for(Duration::from_secs(10));
         let start = Instant::now();
         let enter = async || {
-            let _slot = limiter.enter().await;
+            let _slot = limiter.enter(false).await;
             start.elapsed().as_millis()
         };
         let mut moments = futures::future::join_all((0..100).map(|_| enter())).await;
@@ -164,19 +175,19 @@ mod tests {
     #[tokio::test]
     async fn a_dropped_slot_lets_the_next_one_in() {
         let limiter = Limiter::new(Some(1));
-        let slot = limiter.enter().await;
-        assert!(limiter.enter().now_or_never().is_none());
+        let slot = limiter.enter(false).await;
+        assert!(limiter.enter(false).now_or_never().is_none());
         drop(slot);
-        assert!(limiter.enter().now_or_never().is_some());
+        assert!(limiter.enter(false).now_or_never().is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn without_a_maximum_the_gate_opens_wider_until_all_are_in() {
         let limiter = Limiter::new(None);
         let start = Instant::now();
-        let first = futures::future::join_all((0..WIDTH_FIRST).map(|_| limiter.enter())).now_or_never();
+        let first = futures::future::join_all((0..WIDTH_FIRST).map(|_| limiter.enter(false))).now_or_never();
         assert_eq!(first.as_ref().map(Vec::len), Some(WIDTH_FIRST));
-        let slots = futures::future::join_all((0..1000).map(|_| limiter.enter())).await;
+        let slots = futures::future::join_all((0..1000).map(|_| limiter.enter(false))).await;
         assert_eq!(slots.len(), 1000);
         assert!(start.elapsed() < 8 * PATIENCE, "{:?}", start.elapsed());
     }
@@ -185,7 +196,7 @@ mod tests {
     async fn a_fast_model_gets_no_more_connections_however_many_wait() {
         let limiter = Limiter::new(None);
         let ask = async || {
-            let _slot = limiter.enter().await;
+            let _slot = limiter.enter(false).await;
             tokio::time::sleep(PATIENCE / 5).await;
         };
         futures::future::join_all((0..2000).map(|_| ask())).await;
@@ -195,8 +206,29 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_maximum_is_never_passed() {
         let limiter = Limiter::new(Some(100));
-        let enter = |_| tokio::time::timeout(Duration::from_secs(5), limiter.enter());
+        let enter = |_| tokio::time::timeout(Duration::from_secs(5), limiter.enter(false));
         let entered = futures::future::join_all((0..200).map(enter)).await;
         assert_eq!(entered.iter().filter(|entered| entered.is_ok()).count(), 100);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_root_does_not_wait_for_its_children() {
+        let limiter = Limiter::new(None);
+        let _first = futures::future::join_all((0..WIDTH_FIRST).map(|_| limiter.enter(false))).await;
+        assert!(limiter.enter(false).now_or_never().is_none());
+        let roots = futures::future::join_all((0..ROOTS_MAX).map(|_| limiter.enter(true))).now_or_never();
+        assert!(roots.is_some(), "roots have places of their own");
+        assert!(limiter.enter(true).now_or_never().is_none(), "so many");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn roots_and_children_together_keep_to_the_maximum() {
+        for maximum in [1, 100, 1_000] {
+            let limiter = Limiter::new(Some(maximum));
+            let enter = |number: usize| tokio::time::timeout(Duration::from_secs(5), limiter.enter(number % 2 == 0));
+            let entered = futures::future::join_all((0..2 * maximum).map(enter)).await;
+            let inside = entered.iter().filter(|entered| entered.is_ok()).count();
+            assert_eq!(inside, maximum);
+        }
     }
 }

@@ -56,6 +56,7 @@ fn request(models: &[&str], text: &str) -> ModelRequest {
         agent: Name::from("writer"),
         side: Side::A,
         step: 0,
+        is_root: true,
         models: models.iter().map(|model| ModelRef::parse(model).unwrap()).collect(),
         lines: vec![line(message(Role::User, text))],
         tools: Vec::new(),

@@ -208,6 +208,7 @@ mod tests {
             agent: Name::from("writer"),
             side: Side::A,
             step: 0,
+            is_root: true,
             models: Vec::new(),
             lines,
             tools: Vec::new(),
