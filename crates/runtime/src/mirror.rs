@@ -17,6 +17,7 @@ use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{Decision, ThreadState};
 use entourage_model::{Dialect, Event, RunId, RunStatus, TaskItem, Write};
 use entourage_store::{Page, RunFilter};
+use futures::stream::{self, StreamExt as _};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ use task::TaskList;
 
 /// Runs that are looked at together when a process starts.
 const PAGE: usize = 200;
+/// The files of how many runs one decision writes at once.
+const HANDS: usize = 8;
 /// What the ids of AgentScope's runs begin with.
 const TASK: &str = "task_";
 
@@ -99,9 +102,7 @@ impl Touched {
 impl Inner {
     /// Shows what has become durable.
     pub(crate) async fn show(&self, touched: Touched) {
-        for run in &touched.runs {
-            self.show_run(run).await;
-        }
+        stream::iter(&touched.runs).for_each_concurrent(HANDS, |run| self.show_run(run)).await;
         self.show_assignments(touched.items).await;
         if let Some(list) = touched.tasks {
             self.show_tasks(list).await;

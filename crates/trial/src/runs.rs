@@ -43,6 +43,8 @@ struct Watch {
     lists: Vec<f64>,
 }
 
+/// How long the parent thinks before it asks for a list, so that its lists are spread over the life of the runs.
+const LIST_PAUSE: Duration = Duration::from_millis(50);
 const PARENT: &str = "parent";
 const WORKER: &str = "worker";
 
@@ -50,7 +52,9 @@ const WORKER: &str = "worker";
 pub async fn run(settings: &Settings, folder: &Path) -> anyhow::Result<Figures> {
     let began = Instant::now();
     let watch = Arc::new(Mutex::new(Watch::default()));
-    let model = FakeModel::start(brain(*settings, Arc::clone(&watch))).await;
+    // On a thread of its own, as a model is never in the queue of our own tasks.
+    let apart = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let model = apart.spawn(FakeModel::start(brain(*settings, Arc::clone(&watch)))).await?;
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&folder.join("data"))?);
     let runtime = Runtime::start(parts(&store, model.url(), settings, folder)?).await?;
     let created = runtime.create(root(settings.dialect)).await?;
@@ -64,6 +68,7 @@ pub async fn run(settings: &Settings, folder: &Path) -> anyhow::Result<Figures> 
     check_deliveries(&*store, parent, settings.runs).await?;
     runtime.shutdown().await;
     store.close().await;
+    apart.shutdown_background();
     let list_ms = watch.lock().unwrap_or_else(PoisonError::into_inner).lists.clone();
     Ok(Figures { list_ms, unfinished, wall })
 }
@@ -80,14 +85,14 @@ fn brain(settings: Settings, watch: Arc<Mutex<Watch>>) -> impl Fn(&Request) -> R
         let now = Instant::now();
         let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(asked) = watch.asked.take() {
-            watch.lists.push((now - asked).as_secs_f64() * 1000.0);
+            watch.lists.push(now.saturating_duration_since(asked).as_secs_f64() * 1000.0);
         }
         match request.assistant_turns() {
             0 => Reply::calls((0..settings.runs).map(|job| start(settings.dialect, job))),
             turn if turn <= settings.lists => {
-                watch.asked = Some(Instant::now());
+                watch.asked = Some(Instant::now() + LIST_PAUSE);
                 let (tool, arguments) = list(settings.dialect);
-                Reply::call(tool, arguments)
+                Reply::call(tool, arguments).after(LIST_PAUSE)
             }
             _ => Reply::text("noted"),
         }

@@ -43,7 +43,7 @@ pub(super) async fn catch_up(
     };
     let (lines, seq) = lines(inner, &row, seq).await?;
     let status = row.status;
-    let document = if shown.status == Some(status) { None } else { told(inner, run).await? };
+    let document = if shown.status == Some(status) { None } else { Some(told(inner, &row).await?) };
     let (lines_file, status_file) = (file(run, "events.jsonl"), file(run, "status.json"));
     let write = move || {
         if !lines.is_empty() {
@@ -98,22 +98,27 @@ async fn lines(inner: &Inner, row: &RunRow, mut seq: u64) -> Result<(Vec<u8>, u6
     }
 }
 
-async fn told(inner: &Inner, run: &RunId) -> Result<Option<Value>, RuntimeError> {
-    let Some(record) = Record::read(inner, run).await? else { return Ok(None) };
+async fn told(inner: &Inner, row: &RunRow) -> Result<Value, RuntimeError> {
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
-    let row = &record.row;
-    Ok(Some(json!({
-        "runId": run,
-        "profile": record.profile(),
-        "status": record.word(),
+    // What it did is only looked at where that is all there is to tell.
+    let result = match row.status {
+        RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => None,
+        RunStatus::Done | RunStatus::Failed | RunStatus::Cancelled => {
+            Record::read(inner, &row.id).await?.and_then(|record| record.result())
+        }
+    };
+    Ok(json!({
+        "runId": row.id,
+        "profile": profile_id(&row.agent),
+        "status": dex_word(row.status),
         // Whoever works on it; here that is a thread.
         "gatewayRunId": row.thread,
-        "result": record.result(),
+        "result": result,
         "error": row.error,
         "createdAt": row.created_at.to_utc(),
         "startedAt": time(row.started_at),
         "endedAt": time(row.ended_at),
-    })))
+    }))
 }
 
 fn unwritten(fault: &io::Error) -> RuntimeError {

@@ -17,7 +17,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Arguments {
     #[arg(long, default_value_t = 200)]
     runs: usize,
-    #[arg(long, default_value_t = 100)]
+    /// Each is read again with all that follow, so that many of them measure the length of a conversation.
+    #[arg(long, default_value_t = 20)]
     lists: usize,
     /// The model's latency for each of a child's two steps.
     #[arg(long, default_value_t = 500)]
@@ -57,6 +58,6 @@ async fn main() -> anyhow::Result<()> {
         );
         slow |= late > arguments.list_ms_max;
     }
-    anyhow::ensure!(!slow, "of a hundred lists, more than one took longer than {} ms", arguments.list_ms_max);
+    anyhow::ensure!(!slow, "a list took longer than {} ms", arguments.list_ms_max);
     Ok(())
 }
