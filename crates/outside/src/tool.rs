@@ -19,6 +19,7 @@ mod toolbox;
 mod write_file;
 
 pub use attendant::{Attendant, Stream};
+pub use cut::bounded;
 pub use entourage_script::{Door, Heard, Occasion};
 pub use script::{Enclosure, Given, ScriptCall, Scripts};
 pub use shell::{Shell, ShellSettings};

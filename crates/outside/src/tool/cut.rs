@@ -4,7 +4,7 @@
 /// the file that holds all of it.
 ///
 /// The mark itself is always whole: with a limit of less than its own length, it is all that is left.
-pub(super) fn bounded(text: String, bytes_max: usize, whole: Option<&str>) -> String {
+pub fn bounded(text: String, bytes_max: usize, whole: Option<&str>) -> String {
     if text.len() <= bytes_max {
         return text;
     }

@@ -5,9 +5,9 @@ mod hook;
 
 pub use given::{Enclosure, Given};
 
+use super::Output;
 use super::arguments::Schema;
 use super::toolbox::panic_message;
-use super::{Output, cut};
 use entourage_model::{Digest, Limits, Name, ScriptTool};
 use entourage_script::{Door, Fault, FaultKind, Given as Handed};
 use futures::FutureExt as _;
@@ -51,7 +51,7 @@ impl Default for Scripts {
 }
 
 impl Scripts {
-    /// Runs the tool with `door` as the way to its thread. An error is for the model like any output, and says that the
+    /// Runs the tool with `door` as the way to its thread. What it gives may have any length. An error is for the model like any output, and says that the
     /// tool came to no orderly end: nothing that it did counts.
     ///
     /// Dropping the future ends the script soon, also one that would never end by itself.
@@ -72,9 +72,7 @@ impl Scripts {
                 return Err(Output::error(format!("`{name}` broke down. That is a defect of the program.")));
             }
         };
-        let mut given = Given::read(value).map_err(|why| Output::error(format!("`{name}` failed: {why}")))?;
-        given.output.text = cut::bounded(given.output.text, limits.tool_output_bytes, None);
-        Ok(given)
+        Given::read(value).map_err(|why| Output::error(format!("`{name}` failed: {why}")))
     }
 
     fn schema(&self, call: &ScriptCall<'_>) -> Arc<Schema> {

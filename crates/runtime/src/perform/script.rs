@@ -21,7 +21,7 @@ use desk::Desk;
 use door::{Runner, ThreadDoor};
 use entourage_engine::{Input, ThreadState};
 use entourage_model::{Act, Attachment, FileRow, Outcome, ScriptTool, Team, ToolCall};
-use entourage_outside::tool::{Output, ScriptCall};
+use entourage_outside::tool::{Output, ScriptCall, bounded};
 use futures::FutureExt as _;
 use std::sync::Arc;
 
@@ -77,8 +77,14 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
 async fn run(door: Arc<ThreadDoor>, tool: &ScriptTool, arguments: &str) -> Result<Returned, Output> {
     let call = ScriptCall { tool, bundle: door.bundle(), arguments, limits: &door.inner.limits, depth: door.depth };
     let given = door.inner.scripts.call(call, Arc::clone(&door) as _).await;
-    let mut given = given.map_err(|fault| Output { text: door.without_secrets(fault.text), ..fault })?;
-    given.output.text = door.without_secrets(given.output.text);
+    let bytes_max = door.inner.limits.tool_output_bytes;
+    let mut given = given.map_err(|fault| {
+        let text = bounded(door.without_secrets(fault.text), bytes_max, None);
+        Output { text, ..fault }
+    })?;
+    let text = door.without_secrets(given.output.text);
+    let whole = if text.len() > bytes_max { door.keep(&tool.spec.name, &text).await } else { None };
+    given.output.text = bounded(text, bytes_max, whole.as_deref());
     let files = door.enclose(given.enclosures).await;
     let files = files.map_err(|why| Output::error(format!("`{}` failed: {why}", tool.spec.name)))?;
     Ok(Returned { output: given.output, files, acts: door.desk().take_acts() })

@@ -115,6 +115,32 @@ export default defineTool({
 }
 
 #[tokio::test]
+async fn what_is_too_long_for_the_model_is_kept_whole() {
+    let limits = Limits { tool_output_bytes: 1000, ..Limits::default() };
+    let stage = stage_on(any_store().await, "return 'é'.repeat(5000);", once(json!({})), limits).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let message = result(&stage, thread).await;
+    assert!(message.content.len() <= 1000, "{}", message.content.len());
+    let files = stage.store.files(thread).await.unwrap();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let mark = format!("of 10000 bytes shown; all of it is in `{}`, which `read_file` reads]", file.path);
+    assert!(message.content.ends_with(&mark), "{}", message.content);
+    assert_eq!(stage.store.blob(file.digest).await.unwrap().unwrap(), "é".repeat(5000).as_bytes());
+}
+
+#[tokio::test]
+async fn a_long_error_is_cut_and_leaves_nothing() {
+    let limits = Limits { tool_output_bytes: 1000, ..Limits::default() };
+    let stage = stage_on(any_store().await, "throw new Error('x'.repeat(5000));", once(json!({})), limits).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let message = result(&stage, thread).await;
+    assert!(message.content.len() <= 1000 && message.content.contains("[cut: "), "{}", message.content);
+    is_untouched(&stage, thread).await;
+}
+
+#[tokio::test]
 async fn a_tool_that_reaches_a_limit_is_stopped_and_has_done_nothing() {
     let limits = Limits { script_bytes: 16 << 20, message_bytes: 1000, ..Limits::default() };
     for (end, name) in [

@@ -13,7 +13,7 @@ use super::door::{ThreadDoor, read};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use entourage_engine::ThreadState;
-use entourage_model::{Act, Digest, FileRow, Timestamp, copy_path, file_path, mime_type};
+use entourage_model::{Act, Digest, FileRow, Name, Timestamp, copy_path, file_path, mime_type};
 use entourage_outside::tool::Enclosure;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -196,6 +196,14 @@ impl ThreadDoor {
             }
         }
         Ok(Value::Array(found))
+    }
+
+    /// Keeps the whole of what a tool gave as a file of the thread. Where that is more than a call may leave behind, nothing is
+    /// kept.
+    pub(super) async fn keep(&self, tool: &Name, text: &str) -> Option<String> {
+        self.load_files().await.ok()?;
+        let kept = self.put(fresh_path(&format!("{tool}.txt")), text.as_bytes().to_vec(), None).await;
+        kept.ok().map(|file| file.path)
     }
 
     /// The files of a result or a message: what the thread has, and what is new.
