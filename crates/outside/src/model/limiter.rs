@@ -225,7 +225,8 @@ mod tests {
     async fn roots_and_children_together_keep_to_the_maximum() {
         for maximum in [1, 100, 1_000] {
             let limiter = Limiter::new(Some(maximum));
-            let enter = |number: usize| tokio::time::timeout(Duration::from_secs(5), limiter.enter(number % 2 == 0));
+            let enter =
+                |number: usize| tokio::time::timeout(Duration::from_secs(5), limiter.enter(number.is_multiple_of(2)));
             let entered = futures::future::join_all((0..2 * maximum).map(enter)).await;
             let inside = entered.iter().filter(|entered| entered.is_ok()).count();
             assert_eq!(inside, maximum);

@@ -45,7 +45,7 @@ impl Switch {
     pub fn converse(self) -> BoxFuture<'static, Result<(), McpFault>> {
         // In a box, so that the protocol is compiled here and not by whoever awaits this.
         Box::pin(async move {
-            let started = self.serve(rmcp::transport::stdio()).await;
+            let started = Box::pin(self.serve(rmcp::transport::stdio())).await;
             let running =
                 started.map_err(|fault| McpFault(format!("the client did not begin as the protocol asks: {fault}")))?;
             running.waiting().await.map(drop).map_err(|fault| McpFault(format!("the conversation broke: {fault}")))
