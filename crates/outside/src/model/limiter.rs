@@ -1,6 +1,7 @@
 //! One provider key's gate: how many requests are in flight, and the moment before which none may start.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -24,33 +25,63 @@ pub(super) struct Limiter {
     places_of_roots: Semaphore,
     width: Mutex<Width>,
     width_max: usize,
+    /// How many wait for a slot.
+    waiting: AtomicUsize,
     /// Held by the one who keeps watch, until it is let in.
     watch: tokio::sync::Mutex<()>,
     /// Moved only forward, by whoever was told to wait.
     closed_until: Mutex<Option<Instant>>,
 }
 
-/// How many may be in flight now, and how that goes.
+/// How many may be in flight now, and how that goes while others wait.
 struct Width {
     slots: usize,
+    /// When it was last looked at, and how many requests have ended since.
     since: Instant,
-    /// How long requests have taken lately.
-    pace: Duration,
-    last_done: Instant,
+    done: usize,
+}
+
+/// One who waits for a slot, until it is dropped.
+struct Waiting<'a>(&'a Limiter);
+
+impl<'a> Waiting<'a> {
+    fn new(limiter: &'a Limiter) -> Self {
+        if limiter.waiting.fetch_add(1, Ordering::AcqRel) == 0 {
+            // What went through while there was room for everybody says nothing.
+            limiter.width().look_again();
+        }
+        Self(limiter)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Width {
+    fn look_again(&mut self) {
+        (self.since, self.done) = (Instant::now(), 0);
+    }
+
+    /// Whether a request takes longer than one has patience for: those inside a full gate are as many as went through in
+    /// the time that each of them took.
+    fn is_slow(&self) -> bool {
+        self.since.elapsed().as_secs_f64() * self.slots as f64 > PATIENCE.as_secs_f64() * self.done as f64
+    }
 }
 
 /// Leave to make one request; dropping it lets the next one in.
 pub(super) struct Slot<'a> {
     _permit: Option<SemaphorePermit<'a>>,
     limiter: &'a Limiter,
-    since: Instant,
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let mut width = self.limiter.width();
-        width.last_done = Instant::now();
-        width.pace = (width.pace * 7 + self.since.elapsed()) / 8;
+        self.limiter.width().done += 1;
+        self.limiter.look();
     }
 }
 
@@ -61,12 +92,12 @@ impl Limiter {
         let roots = if width_max > WIDTH_FIRST + ROOTS_MAX { ROOTS_MAX } else { 0 };
         let width_max = width_max - roots;
         let slots = WIDTH_FIRST.min(width_max);
-        let now = Instant::now();
         Self {
             slots: Semaphore::new(slots),
             places_of_roots: Semaphore::new(roots),
-            width: Mutex::new(Width { slots, since: now, pace: Duration::ZERO, last_done: now }),
+            width: Mutex::new(Width { slots, since: Instant::now(), done: 0 }),
             width_max,
+            waiting: AtomicUsize::new(0),
             watch: tokio::sync::Mutex::new(()),
             closed_until: Mutex::new(None),
         }
@@ -82,7 +113,7 @@ impl Limiter {
             }
             let permit = self.acquire(is_root).await;
             if self.closed_for().is_none() {
-                return Slot { _permit: permit, limiter: self, since: Instant::now() };
+                return Slot { _permit: permit, limiter: self };
             }
         }
     }
@@ -94,6 +125,7 @@ impl Limiter {
         if is_root && let Ok(permit) = self.places_of_roots.try_acquire() {
             return Some(permit);
         }
+        let _waiting = Waiting::new(self);
         tokio::select! {
             biased;
             // The semaphore is never closed, so there is always a permit.
@@ -102,24 +134,27 @@ impl Limiter {
         }
     }
 
-    /// Opens the gate wider while the model is slow. One of those who wait does it for all.
+    /// Looks at a gate through which nobody goes. One of those who wait does it for all.
     async fn keep_watch(&self) -> Infallible {
         let _alone = self.watch.lock().await;
         loop {
             tokio::time::sleep(PATIENCE).await;
-            self.widen();
+            self.look();
         }
     }
 
-    /// Doubles the gate's width if the model is slow, once for all who have been waiting.
-    fn widen(&self) {
+    /// Doubles the gate's width if others wait and the model is slow.
+    fn look(&self) {
         let mut width = self.width();
-        let is_slow = width.pace >= PATIENCE || width.last_done.elapsed() >= PATIENCE;
-        let more = width.slots.min(self.width_max - width.slots);
-        if is_slow && more > 0 && width.since.elapsed() >= PATIENCE {
-            self.slots.add_permits(more);
-            (width.slots, width.since) = (width.slots + more, Instant::now());
+        if width.since.elapsed() < PATIENCE {
+            return;
         }
+        let more = width.slots.min(self.width_max - width.slots);
+        if more > 0 && width.is_slow() && self.waiting.load(Ordering::Acquire) > 0 {
+            self.slots.add_permits(more);
+            width.slots += more;
+        }
+        width.look_again();
     }
 
     fn width(&self) -> MutexGuard<'_, Width> {
@@ -201,6 +236,18 @@ mod tests {
         };
         futures::future::join_all((0..2000).map(|_| ask())).await;
         assert_eq!(limiter.width().slots, WIDTH_FIRST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_model_gets_more_also_while_others_end_all_the_time() {
+        let limiter = Limiter::new(None);
+        let ask = async |number: u64| {
+            let _slot = limiter.enter(false).await;
+            tokio::time::sleep(Duration::from_millis(10 + 7 * number % 2_000)).await;
+        };
+        let start = Instant::now();
+        futures::future::join_all((0..1_000).map(ask)).await;
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     }
 
     #[tokio::test(start_paused = true)]
