@@ -13,7 +13,7 @@ const SPREAD_MAX: Duration = Duration::from_secs(5);
 /// How many requests begin at once before the gate opens wider. A fast model serves any number of callers over few
 /// connections; a slow one gets more of them, twice as many each time.
 const WIDTH_FIRST: usize = 64;
-/// How many more root threads may ask while the gate is full: what people talk to does not wait for its own children.
+/// How many root threads may widen a full gate for themselves: what people talk to does not wait for its own children.
 const ROOTS_MAX: usize = 64;
 /// A model that takes longer than this to answer is slow.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -21,8 +21,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Shared by every call to one provider with one key.
 pub(super) struct Limiter {
     slots: Semaphore,
-    /// For roots that find no slot. None where the maximum is so low that every place is needed.
-    places_of_roots: Semaphore,
     width: Mutex<Width>,
     width_max: usize,
     /// How many wait for a slot.
@@ -36,6 +34,8 @@ pub(super) struct Limiter {
 /// How many may be in flight now, and how that goes while others wait.
 struct Width {
     slots: usize,
+    /// How many of them roots have made for themselves; they go with their requests.
+    of_roots: usize,
     /// When it was last looked at, and how many requests have ended since.
     since: Instant,
     done: usize,
@@ -74,13 +74,21 @@ impl Width {
 
 /// Leave to make one request; dropping it lets the next one in.
 pub(super) struct Slot<'a> {
-    _permit: Option<SemaphorePermit<'a>>,
+    /// None for a root that has made the slot itself.
+    permit: Option<SemaphorePermit<'a>>,
     limiter: &'a Limiter,
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        self.limiter.width().done += 1;
+        {
+            let mut width = self.limiter.width();
+            width.done += 1;
+            if self.permit.is_none() {
+                width.of_roots -= 1;
+                width.slots -= 1;
+            }
+        }
         self.limiter.look();
     }
 }
@@ -89,13 +97,10 @@ impl Limiter {
     /// Without a maximum any number may be in flight.
     pub(super) fn new(concurrency_max: Option<usize>) -> Self {
         let width_max = concurrency_max.unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
-        let roots = if width_max > WIDTH_FIRST + ROOTS_MAX { ROOTS_MAX } else { 0 };
-        let width_max = width_max - roots;
         let slots = WIDTH_FIRST.min(width_max);
         Self {
             slots: Semaphore::new(slots),
-            places_of_roots: Semaphore::new(roots),
-            width: Mutex::new(Width { slots, since: Instant::now(), done: 0 }),
+            width: Mutex::new(Width { slots, of_roots: 0, since: Instant::now(), done: 0 }),
             width_max,
             waiting: AtomicUsize::new(0),
             watch: tokio::sync::Mutex::new(()),
@@ -103,17 +108,17 @@ impl Limiter {
         }
     }
 
-    /// Waits for the gate to be open and a slot to be free. Slots are given in the order of asking, and roots have some
-    /// places more.
+    /// Waits for the gate to be open and a slot to be free. Slots are given in the order of asking; a root makes one for
+    /// itself, as long as the maximum allows it.
     pub(super) async fn enter(&self, is_root: bool) -> Slot<'_> {
         loop {
             if let Some(wait) = self.closed_for() {
                 let spread = (wait / 2).min(SPREAD_MAX);
                 tokio::time::sleep(wait + spread.mul_f64(fastrand::f64())).await;
             }
-            let permit = self.acquire(is_root).await;
+            let slot = Slot { permit: self.acquire(is_root).await, limiter: self };
             if self.closed_for().is_none() {
-                return Slot { _permit: permit, limiter: self };
+                return slot;
             }
         }
     }
@@ -122,16 +127,25 @@ impl Limiter {
         if let Ok(permit) = self.slots.try_acquire() {
             return Some(permit);
         }
-        if is_root && let Ok(permit) = self.places_of_roots.try_acquire() {
-            return Some(permit);
+        if is_root && self.widen_for_root() {
+            return None;
         }
         let _waiting = Waiting::new(self);
         tokio::select! {
             biased;
-            // The semaphore is never closed, so there is always a permit.
-            permit = self.slots.acquire() => permit.ok(),
+            permit = self.slots.acquire() => Some(permit.expect("nobody closes the gate")),
             never = self.keep_watch() => match never {},
         }
+    }
+
+    fn widen_for_root(&self) -> bool {
+        let mut width = self.width();
+        let is_room = width.of_roots < ROOTS_MAX && width.slots < self.width_max;
+        if is_room {
+            width.of_roots += 1;
+            width.slots += 1;
+        }
+        is_room
     }
 
     /// Looks at a gate through which nobody goes. One of those who wait does it for all.
@@ -264,7 +278,7 @@ mod tests {
         let _first = futures::future::join_all((0..WIDTH_FIRST).map(|_| limiter.enter(false))).await;
         assert!(limiter.enter(false).now_or_never().is_none());
         let roots = futures::future::join_all((0..ROOTS_MAX).map(|_| limiter.enter(true))).now_or_never();
-        assert!(roots.is_some(), "roots have places of their own");
+        assert!(roots.is_some(), "roots widen the gate");
         assert!(limiter.enter(true).now_or_never().is_none(), "so many");
     }
 
