@@ -121,6 +121,8 @@ impl Answer {
             Some("not_found") => Failure::usage(
                 Report::error("C020", message).hint("`entourage threads` and `entourage runs` list what there is"),
             ),
+            // It is about to end, or cannot reach its store: whoever asks again finds what is then.
+            Some("unavailable") => unanswered(message),
             _ => {
                 let what = format!("the server that holds the data folder refused ({}): {message}", self.status);
                 Failure::new(Exit::Store, Report::error("C050", what))
