@@ -81,15 +81,13 @@ pub(super) struct Slot<'a> {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        {
-            let mut width = self.limiter.width();
-            width.done += 1;
-            if self.permit.is_none() {
-                width.of_roots -= 1;
-                width.slots -= 1;
-            }
+        let mut width = self.limiter.width();
+        width.done += 1;
+        if self.permit.is_none() {
+            width.of_roots -= 1;
+            width.slots -= 1;
         }
-        self.limiter.look();
+        self.limiter.look(&mut width);
     }
 }
 
@@ -153,13 +151,12 @@ impl Limiter {
         let _alone = self.watch.lock().await;
         loop {
             tokio::time::sleep(PATIENCE).await;
-            self.look();
+            self.look(&mut self.width());
         }
     }
 
     /// Doubles the gate's width if others wait and the model is slow.
-    fn look(&self) {
-        let mut width = self.width();
+    fn look(&self, width: &mut Width) {
         if width.since.elapsed() < PATIENCE {
             return;
         }

@@ -100,13 +100,9 @@ async fn lines(inner: &Inner, row: &RunRow, mut seq: u64) -> Result<(Vec<u8>, u6
 
 async fn told(inner: &Inner, row: &RunRow) -> Result<Value, RuntimeError> {
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
-    // What it did is only looked at where that is all there is to tell.
-    let result = match row.status {
-        RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted => None,
-        RunStatus::Done | RunStatus::Failed | RunStatus::Cancelled => {
-            Record::read(inner, &row.id).await?.and_then(|record| record.result())
-        }
-    };
+    // Before its end there is nothing that its journal would have to be read for.
+    let record = if row.status.is_terminal() { Record::read(inner, &row.id).await? } else { None };
+    let result = record.and_then(|record| record.result());
     Ok(json!({
         "runId": row.id,
         "profile": profile_id(&row.agent),
