@@ -16,13 +16,18 @@ struct Client {
 
 impl Client {
     fn start(project: &Project) -> Self {
+        Self::start_with(project, &json!({}))
+    }
+
+    /// The client says of itself that it can do this.
+    fn start_with(project: &Project, capabilities: &Value) -> Self {
         let mut command = project.command(&["mcp", "--model", "script:script.json"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, id: 0 };
         let hello = json!({
             "protocolVersion": "2025-06-18",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
         let greeted = client.ask("initialize", &hello);
@@ -122,6 +127,69 @@ fn whoever_is_left_takes_the_folder_over_when_its_holder_goes() {
     let read = guest.call("task_output", &task["arguments"]);
     assert!(read.contains("I heard: "), "{read}");
     guest.leave();
+}
+
+const SLOW: &str = r#"{ "rules": [
+  { "contains": "endless", "reply": { "text": "never", "delay_ms": 600000 } },
+  { "reply": { "text": "heard {{last}}", "delay_ms": 2000 } }
+] }"#;
+
+/// A client that knows tasks, behind another one that holds the folder.
+fn guest_with_tasks(project: &Project) -> (Client, Client) {
+    let holder = Client::start(project);
+    let guest = Client::start_with(project, &json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    (holder, guest)
+}
+
+fn order(task: &str) -> Value {
+    json!({ "name": "agent_spawn", "arguments": { "agent_id": "general-purpose", "task": task } })
+}
+
+#[test]
+fn a_long_call_is_a_task_whoever_holds_the_folder() {
+    let project = Project::new().file("script.json", SLOW);
+    let (holder, mut guest) = guest_with_tasks(&project);
+    let begun = guest.ask("tools/call", &order("count"));
+    assert_eq!(begun["resultType"], "task", "{begun}");
+    let id = json!({ "taskId": begun["taskId"] });
+    let ended = loop {
+        let seen = guest.ask("tasks/get", &id);
+        if seen["status"] != "working" {
+            break seen;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert_eq!(ended["status"], "completed", "{ended}");
+    assert!(ended["result"]["content"][0]["text"].as_str().unwrap().contains("count"), "{ended}");
+    let unknown = guest.answer("tasks/get", &json!({ "taskId": "task_none" }));
+    assert!(unknown["error"]["message"].as_str().is_some_and(|text| text.contains("task_none")), "{unknown}");
+    guest.leave();
+    holder.leave();
+}
+
+#[test]
+fn a_task_is_cancelled_and_a_call_taken_back_whoever_holds_the_folder() {
+    let project = Project::new().file("script.json", SLOW);
+    let (mut holder, mut guest) = guest_with_tasks(&project);
+    let begun = guest.ask("tools/call", &order("endless"));
+    let id = json!({ "taskId": begun["taskId"] });
+    guest.ask("tasks/cancel", &id);
+    assert_eq!(guest.ask("tasks/get", &id)["status"], "cancelled");
+    // Whoever says how long it waits is given no task, and can take the call back.
+    let mut waiting = order("endless");
+    waiting["arguments"]["timeout_seconds"] = json!(600);
+    guest.write(&json!({ "jsonrpc": "2.0", "id": 1000, "method": "tools/call", "params": waiting }));
+    let running = |text: &str| text.contains("status: running");
+    while !running(&holder.call("task_list", &json!({}))) {
+        std::thread::yield_now();
+    }
+    let taken_back = json!({ "requestId": 1000 });
+    guest.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": taken_back }));
+    while running(&holder.call("task_list", &json!({}))) {
+        std::thread::yield_now();
+    }
+    guest.leave();
+    holder.leave();
 }
 
 #[test]

@@ -122,6 +122,17 @@ fn a_person_is_asked_for_what_an_agent_lacks_over_http() {
     with_server(&project, |url, token| check_asking(&project, &["http", "2026-07-28", url, token]));
 }
 
+#[test]
+fn a_person_is_asked_by_the_process_that_has_the_client_whoever_holds_the_folder() {
+    for mode in ["auto", "legacy"] {
+        let project = asking();
+        let place = project.path().display().to_string();
+        with_server(&project, |_, _| {
+            check_asking(&project, &["stdio", mode, env!("CARGO_BIN_EXE_entourage"), &place]);
+        });
+    }
+}
+
 /// Asks for a price, orders, and says what came of it.
 fn buyer(request: &Request) -> Reply {
     let results: Vec<_> = request.tool_results().iter().map(|result| result.text.clone()).collect();

@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use entourage_model::{Message, Name, RequestId, ThreadId};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, ProtocolVersion, StringSchema,
+    InputRequests, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, ProtocolVersion, StringSchema,
 };
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
@@ -137,13 +137,32 @@ impl Question {
                 let requests = BTreeMap::from([(KEY.to_owned(), request)]);
                 Answer::Open(InputRequiredResult::new(Some(requests), Some(self.asked.state())))
             }
-            Asker::Peer(peer) => match peer.create_elicitation_with_timeout(self.form, Some(THINKING)).await {
-                Ok(said) => given(said).map_or(Answer::Refused, Answer::Given),
-                Err(fault) => {
-                    tracing::debug!("a client could not ask its person: {fault}");
-                    Answer::Refused
-                }
-            },
+            Asker::Peer(peer) => put_form(peer, self.form).await.and_then(given).map_or(Answer::Refused, Answer::Given),
+        }
+    }
+}
+
+/// What the person behind an older client says to questions that another server leaves open. Nobody answers what is no
+/// form.
+pub(super) async fn put(peer: &Peer<RoleServer>, requests: InputRequests) -> InputResponses {
+    let mut responses = InputResponses::new();
+    for (key, request) in requests {
+        if let InputRequest::Elicitation(question) = request
+            && let Some(said) = put_form(peer, question.params).await
+            && let Ok(said) = serde_json::to_value(said)
+        {
+            responses.insert(key, said);
+        }
+    }
+    responses
+}
+
+async fn put_form(peer: &Peer<RoleServer>, form: ElicitRequestParams) -> Option<ElicitResult> {
+    match peer.create_elicitation_with_timeout(form, Some(THINKING)).await {
+        Ok(said) => Some(said),
+        Err(fault) => {
+            tracing::debug!("a client could not ask its person: {fault}");
+            None
         }
     }
 }

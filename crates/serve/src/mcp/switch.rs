@@ -1,18 +1,21 @@
 //! A client on standard input and output, whoever answers it at the moment: this process, or the one that holds the data
 //! folder. When that one goes, somebody is looked for again, and the client notices one failed call at most.
 
-use super::relay::Relay;
+use super::question::{self, Asker};
+use super::relay::{Relay, Unanswered};
 use super::running::{self, Running};
 use super::{Mcp, McpFault, info, progress};
 use futures::future::BoxFuture;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, GetTaskParams,
-    GetTaskResult, ListToolsResult, PaginatedRequestParams, ServerConfig, UpdateTaskParams,
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelTaskRequest,
+    CancelledNotificationParam, ClientRequest, GetTaskParams, GetTaskRequest, GetTaskResult, ListToolsRequest,
+    ListToolsResult, PaginatedRequestParams, ServerConfig, ServerResult, UpdateTaskParams, UpdateTaskRequest,
 };
-use rmcp::service::{NotificationContext, RequestContext, ServiceError};
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 /// Who answers a client.
 #[derive(Debug)]
@@ -70,16 +73,51 @@ impl Switch {
         Ok(found)
     }
 
-    /// What the server said is passed on as it is. If it has gone, nobody knows what it still did: the call is not
+    /// What the server said is passed on as it is. If it has gone, nobody knows what it still did: the request is not
     /// repeated, and the next one finds who answers then.
-    async fn refused(&self, error: ServiceError) -> ErrorData {
-        match error {
-            ServiceError::McpError(said) => said,
-            other => {
+    async fn refused(&self, unanswered: Unanswered) -> ErrorData {
+        match unanswered {
+            Unanswered::Refused(said) => said,
+            Unanswered::Gone(why) => {
                 *self.current.lock().await = None;
-                let text = format!("the server that held the data folder has gone ({other}); look at agent_list first");
+                let text = format!("the server that held the data folder has gone ({why}); look at agent_list first");
                 ErrorData::internal_error(text, None)
             }
+        }
+    }
+
+    async fn pass_on(
+        &self,
+        relay: &Relay,
+        context: &RequestContext<RoleServer>,
+        request: ClientRequest,
+    ) -> Result<ServerResult, ErrorData> {
+        match relay.ask(context, request).await {
+            Ok(result) => Ok(result),
+            Err(unanswered) => Err(self.refused(unanswered).await),
+        }
+    }
+
+    /// Has somebody else make a call. What it leaves open is asked of the person behind an older client from here, which
+    /// is where the connection to it is.
+    async fn call_there(
+        &self,
+        relay: &Relay,
+        context: &RequestContext<RoleServer>,
+        (mut request, cancelled): (CallToolRequestParams, CancellationToken),
+    ) -> Result<CallToolResponse, ErrorData> {
+        loop {
+            let call = ClientRequest::CallToolRequest(CallToolRequest::new(request.clone()));
+            let open = match relay.call(context, call, &cancelled).await {
+                Ok(ServerResult::InputRequiredResult(open)) => open,
+                Ok(ServerResult::CallToolResult(result)) => return Ok(CallToolResponse::Complete(result)),
+                Ok(ServerResult::CreateTaskResult(task)) => return Ok(CallToolResponse::Task(task)),
+                Ok(_) => return Err(stranger()),
+                Err(unanswered) => return Err(self.refused(unanswered).await),
+            };
+            let Asker::Peer(peer) = Asker::of(context) else { return Ok(CallToolResponse::InputRequired(open)) };
+            request.input_responses = Some(question::put(&peer, open.input_requests.unwrap_or_default()).await);
+            request.request_state = open.request_state;
         }
     }
 }
@@ -94,19 +132,22 @@ impl ServerHandler for Switch {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let listing =
+            ClientRequest::ListToolsRequest(ListToolsRequest { params: request.clone(), ..Default::default() });
         if let Answerer::There(relay) = &*self.answerer().await? {
-            match relay.list_tools(request.clone()).await {
-                Ok(listed) => return Ok(listed),
-                Err(ServiceError::McpError(said)) => return Err(said),
+            match relay.ask(&context, listing.clone()).await {
+                Ok(ServerResult::ListToolsResult(listed)) => return Ok(listed),
+                Ok(_) => return Err(stranger()),
+                Err(Unanswered::Refused(said)) => return Err(said),
                 // Reading can be repeated.
-                Err(_) => *self.current.lock().await = None,
+                Err(Unanswered::Gone(_)) => *self.current.lock().await = None,
             }
         }
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.list_tools(request, context).await,
-            Answerer::There(relay) => match relay.list_tools(request).await {
-                Ok(listed) => Ok(listed),
-                Err(error) => Err(self.refused(error).await),
+            Answerer::There(relay) => match self.pass_on(relay, &context, listing).await? {
+                ServerResult::ListToolsResult(listed) => Ok(listed),
+                _ => Err(stranger()),
             },
         }
     }
@@ -120,19 +161,8 @@ impl ServerHandler for Switch {
             Answerer::Here(mcp) => mcp.call_tool(request, context).await,
             Answerer::There(relay) => {
                 let relayed = self.relayed.enter(running::key(&context.extensions, &context.id));
-                let cancelled = relayed.cancelled();
-                // The server is told when the call is dropped.
-                let called = async {
-                    tokio::select! {
-                        called = relay.call_tool(request) => Some(called),
-                        () = cancelled.cancelled() => None,
-                    }
-                };
-                match progress::accompany(&context, Box::pin(called)).await {
-                    Some(Ok(response)) => Ok(response),
-                    Some(Err(error)) => Err(self.refused(error).await),
-                    None => Err(ErrorData::internal_error("the call was taken back", None)),
-                }
+                let called = self.call_there(relay, &context, (request, relayed.cancelled()));
+                progress::accompany(&context, Box::pin(called)).await
             }
         }
     }
@@ -155,7 +185,13 @@ impl ServerHandler for Switch {
     ) -> Result<GetTaskResult, ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.get_task(request, context).await,
-            Answerer::There(_) => Err(elsewhere()),
+            Answerer::There(relay) => {
+                let get = ClientRequest::GetTaskRequest(GetTaskRequest::new(request));
+                match self.pass_on(relay, &context, get).await? {
+                    ServerResult::GetTaskResult(task) => Ok(task),
+                    _ => Err(stranger()),
+                }
+            }
         }
     }
 
@@ -166,7 +202,10 @@ impl ServerHandler for Switch {
     ) -> Result<(), ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.update_task(request, context).await,
-            Answerer::There(_) => Err(elsewhere()),
+            Answerer::There(relay) => {
+                let update = ClientRequest::UpdateTaskRequest(UpdateTaskRequest::new(request));
+                self.pass_on(relay, &context, update).await.map(drop)
+            }
         }
     }
 
@@ -177,12 +216,15 @@ impl ServerHandler for Switch {
     ) -> Result<(), ErrorData> {
         match &*self.answerer().await? {
             Answerer::Here(mcp) => mcp.cancel_task(request, context).await,
-            Answerer::There(_) => Err(elsewhere()),
+            Answerer::There(relay) => {
+                let cancel = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(request));
+                self.pass_on(relay, &context, cancel).await.map(drop)
+            }
         }
     }
 }
 
-/// Calls that are passed on never become tasks; those of before are read by a tool.
-fn elsewhere() -> ErrorData {
-    ErrorData::invalid_params("another process answers here; use the tools task_output and task_cancel", None)
+/// Whoever answers is not of our kind.
+fn stranger() -> ErrorData {
+    ErrorData::internal_error("the server that holds the data folder gave an answer to something else", None)
 }
