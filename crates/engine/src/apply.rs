@@ -30,7 +30,7 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::ChildStarted(link) => child::start(state, link),
         Event::ChildAsked { child, run, wait, at } => child::ask(state, *child, run, (wait, at.unwrap_or_default())),
         Event::ChildAwaited { child, run, wait } => child::wait_for_run(state, *child, run, wait),
-        Event::ChildReleased { child, run } => child::release(state, *child, run),
+        Event::ChildReleased { child, run, call } => child::release(state, *child, run, call.as_ref()),
         Event::RunDismissed { run, .. } => delegated::dismiss(state, run),
         Event::RunRead { run } => delegated::change(state, run, |delegated| delegated.read = true),
         Event::ChildEnded { child, run, outcome } => child::end(state, *child, run, *outcome),

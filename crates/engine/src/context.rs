@@ -14,6 +14,7 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
     let prompt = &world.side(state, session.acting)?.prompt;
     // A model that still has tools would call them once more.
     let closing = limit::is_closing(world, state);
+    let ways = world.mirrored(state).map_or(prompt, |side| &side.prompt);
     Some(ModelRequest {
         agent: state.agent.clone(),
         side: session.acting,
@@ -24,10 +25,10 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         tools: if closing { Vec::new() } else { offered(world, state, prompt) },
         tool_choice: if closing { ToolChoice::Auto } else { prompt.tool_choice },
         parallel_tool_calls: prompt.parallel_tool_calls,
-        reasoning: prompt.reasoning.clone(),
-        sampling: prompt.sampling,
+        reasoning: ways.reasoning.clone(),
+        sampling: ways.sampling,
         remote: remote_task(world, state).map(Box::new),
-        provider_options: prompt.provider_options.clone(),
+        provider_options: ways.provider_options.clone(),
     })
 }
 

@@ -9,12 +9,12 @@ pub(crate) mod standard;
 
 pub(crate) use refusal::Refusal;
 
-use crate::offer::World;
+use crate::offer::{World, handed_down};
 use crate::state::{Child, ThreadState};
 use crate::step::{Input, Mail};
 use entourage_model::{
-    Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt, RunId,
-    ThreadId, Timestamp, ToolCall, ToolSpec,
+    Agent, Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt,
+    RunId, ThreadId, Timestamp, ToolCall, ToolSpec,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -81,6 +81,18 @@ pub(crate) struct Dowry {
     pub(crate) models: Vec<ModelRef>,
     /// Tools of servers that its caller may not call either.
     pub(crate) denied: Vec<Name>,
+    /// The agent whose limits and ways it has.
+    pub(crate) mirrors: Option<Name>,
+}
+
+/// The format whose agents list everything that they call: nothing is handed down to them.
+pub(crate) const STANDARD: &str = "standard-agents";
+
+/// The caller's tools, for an agent that would have others beside them: nobody gives more than it has.
+pub(crate) fn shared_tools(state: &ThreadState, prompt: &Prompt, agent: &Agent) -> Option<Vec<Name>> {
+    let mine = handed_down(state, prompt);
+    let is_covered = agent.side_a.prompt.tools.iter().all(|entry| mine.contains(&entry.name()));
+    (agent.source.format != STANDARD && !is_covered).then(|| mine.into_iter().cloned().collect())
 }
 
 /// A message to a child that there is already.

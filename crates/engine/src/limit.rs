@@ -27,7 +27,8 @@ fn step_limit(world: &World<'_>, state: &ThreadState) -> Option<StepLimit> {
     let session = state.session.as_ref()?;
     let side = session.acting as usize;
     let all = StepLimit { name: "steps", max: world.limits.steps, taken: session.steps[side] };
-    let Some(max) = world.side(state, session.acting)?.steps_max else { return Some(all) };
+    let own = world.side(state, session.acting)?.steps_max;
+    let Some(max) = own.or_else(|| world.mirrored(state)?.steps_max) else { return Some(all) };
     let own = StepLimit { name: "maxSteps", max, taken: session.steps[side] - session.handed_off_at[side] };
     let left = |limit: &StepLimit| i64::from(limit.max) - i64::from(limit.taken);
     Some(if left(&own) <= left(&all) { own } else { all })

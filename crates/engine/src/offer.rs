@@ -44,6 +44,11 @@ impl<'a> World<'a> {
         self.agent(state)?.side(side)
     }
 
+    /// The side whose limits and ways hold where the thread's own agent says nothing of them.
+    pub(crate) fn mirrored(&self, state: &ThreadState) -> Option<&'a SideConfig> {
+        Some(&self.team.agent(state.started.mirrors.as_ref()?)?.side_a)
+    }
+
     /// The prompt of the side that acts; nothing while the thread rests.
     pub fn prompt(&self, state: &ThreadState) -> Option<&'a Prompt> {
         Some(&self.side(state, state.session.as_ref()?.acting)?.prompt)
@@ -104,10 +109,13 @@ pub(crate) fn is_denied(state: &ThreadState, tool: &Name) -> bool {
     state.started.denied.iter().any(|denied| means_tool(denied, tool))
 }
 
-/// The tools of this prompt that the thread may call: of those that it lists, what its caller handed down.
+/// The tools of this prompt that the thread may call: of those that it lists, what its caller handed down, and what
+/// servers give it that its agent's own declaration brings, which no caller has.
 pub(crate) fn toolkit(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> Vec<Arc<ToolSpec>> {
     let given = state.started.tools.as_ref();
-    let is_given = |tool: &Name| given.is_none_or(|given| given.iter().any(|listed| means_tool(listed, tool)));
+    let is_own = |tool: &Name| server(prompt, tool).is_some_and(|entry| entry.key.agent.is_some());
+    let is_given =
+        |tool: &Name| given.is_none_or(|given| given.iter().any(|listed| means_tool(listed, tool))) || is_own(tool);
     let mut tools: Vec<Arc<ToolSpec>> = Vec::new();
     for spec in listed(prompt).flat_map(|name| world.expand(prompt, name)) {
         // A server's tool may be listed by its name and together with the others.
@@ -226,6 +234,12 @@ mod tests {
         check("mcp__files__look", |_, started| started.tools = Some(names("mcp__files__*")), "mcp__files__look");
         check("mcp__files__*", |_, started| started.tools = Some(names("read_file")), "");
         check("mcp__files__*", |_, started| started.denied = names("mcp__files__*"), "");
+        let own = |prompt: &mut Prompt, started: &mut Started| {
+            prompt.servers[0].key = ServerKey::of_agent(&Name::from("a"), "files");
+            started.tools = Some(names("read_file"));
+        };
+        check("mcp__files__*", own, all);
+        check("shell mcp__files__look", own, "mcp__files__look");
     }
 
     #[test]

@@ -117,7 +117,8 @@ pub enum CallState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
     pub link: ChildLink,
-    /// The runs that have not ended, in the order they were asked for, and whether a call waits for each.
+    /// The runs that have not ended, in the order they were asked for, and whether a call waits for each. A run for which
+    /// several calls wait stands here for each of them.
     pub runs: Vec<(RunId, Wait)>,
     /// Its runs were asked to end: their endings are no news.
     pub muted: bool,
@@ -126,6 +127,14 @@ pub struct Child {
     /// A word or the child's own text.
     pub status: String,
     pub terminated: bool,
+}
+
+/// What is said of a child at rest, after work that was done and after work that failed.
+pub(crate) const RESTS: [&str; 2] = ["idle", "failed"];
+
+/// What is said of a child that rests after this.
+pub(crate) fn rest_word(outcome: Outcome) -> &'static str {
+    RESTS[usize::from(outcome == Outcome::Failed)]
 }
 
 /// A run that this thread asked a child for.
@@ -258,7 +267,8 @@ impl Child {
 
     /// Whether people and models are shown it.
     pub fn is_listed(&self) -> bool {
-        self.link.resumable || (!self.link.blocking && self.is_live())
+        let is_awaited = self.link.blocking && self.runs.iter().any(|(_, wait)| *wait != Wait::Background);
+        self.link.resumable || (self.is_live() && !is_awaited)
     }
 
     /// Whether it has something to do.

@@ -20,7 +20,7 @@ use crate::apply::apply;
 use crate::dialect::Look;
 use crate::hook::Pause;
 use crate::offer::World;
-use crate::state::{Session, ThreadState};
+use crate::state::{Child, RESTS, Session, ThreadState};
 use act::Closing;
 use child::Return;
 use entourage_model::{
@@ -252,7 +252,9 @@ impl Desk<'_> {
             Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
             Item::ChildReported { child, status } => {
-                if self.state.children.get(&child).is_some_and(|known| !known.terminated) {
+                // A rest that it came to for somebody else is none while it works for this thread.
+                let is_stale = |known: &Child| known.is_live() && RESTS.contains(&status.as_str());
+                if self.state.children.get(&child).is_some_and(|known| !known.terminated && !is_stale(known)) {
                     self.emit(Event::ChildReported { child, status });
                 }
             }

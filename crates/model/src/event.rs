@@ -69,10 +69,13 @@ pub enum Event {
         run: RunId,
         wait: Wait,
     },
-    /// A call waits no longer for this run, which goes on in the background.
+    /// A call waits no longer for this run, which goes on in the background unless others wait for it.
     ChildReleased {
         child: ThreadId,
         run: RunId,
+        /// Absent in older journals: one call at most waited for a run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
     },
     /// A child ended a run.
     ChildEnded {
@@ -293,6 +296,9 @@ pub struct Started {
     /// The models of its caller, for an agent that names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelRef>,
+    /// The agent whose limits and ways it has, where its own says nothing of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirrors: Option<Name>,
     /// Hooks of its agent are to hear of its creation before anything else happens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooked: bool,
@@ -321,6 +327,7 @@ impl Started {
             instructions: None,
             tools: None,
             models: Vec::new(),
+            mirrors: None,
             hooked: false,
             folder: None,
             at,

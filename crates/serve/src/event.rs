@@ -31,7 +31,7 @@ fn told(event: &Event) -> Value {
         Event::CallStarted { call } => json!({ "type": "call_started", "call_id": call }),
         Event::ChildStarted(link) => child_started(link),
         Event::ChildAsked { child, run, .. } => json!({ "type": "child_asked", "child": child, "run_id": run }),
-        Event::ChildReleased { child, run } => json!({ "type": "child_released", "child": child, "run_id": run }),
+        Event::ChildReleased { child, run, .. } => json!({ "type": "child_released", "child": child, "run_id": run }),
         Event::ChildAwaited { child, run, .. } => json!({ "type": "child_awaited", "child": child, "run_id": run }),
         Event::RunDismissed { child, run } => json!({ "type": "run_dismissed", "child": child, "run_id": run }),
         Event::RunRead { run } => json!({ "type": "run_read", "run_id": run }),

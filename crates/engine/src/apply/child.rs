@@ -1,8 +1,8 @@
 //! Children as their parent knows them: what they are asked for, and how that ends.
 
 use super::{delegated, rest, wait_for};
-use crate::state::{Child, ThreadState};
-use entourage_model::{ChildLink, Outcome, RunId, RunStatus, ThreadId, Timestamp, Wait};
+use crate::state::{Child, ThreadState, rest_word};
+use entourage_model::{CallId, ChildLink, Outcome, RunId, RunStatus, ThreadId, Timestamp, Wait};
 
 impl Child {
     fn new(link: &ChildLink) -> Self {
@@ -38,13 +38,26 @@ pub(super) fn ask(state: &mut ThreadState, child: ThreadId, run: &RunId, (wait, 
     wait_for(state, child, wait);
 }
 
+/// One more call waits for the run: in the place of nobody, or beside others.
 pub(super) fn wait_for_run(state: &mut ThreadState, child: ThreadId, run: &RunId, wait: &Wait) {
-    set_wait(state, child, run, wait);
+    change(state, child, |known| {
+        let Some(place) = known.runs.iter().rposition(|(current, _)| current == run) else { return };
+        match &mut known.runs[place].1 {
+            nobody @ Wait::Background => nobody.clone_from(wait),
+            Wait::Call(_) | Wait::Timed { .. } => known.runs.insert(place + 1, (run.clone(), wait.clone())),
+        }
+    });
     wait_for(state, child, wait);
 }
 
-/// The run goes on without anybody waiting for it. Its call gets a result of its own.
-pub(super) fn release(state: &mut ThreadState, child: ThreadId, run: &RunId) {
+/// The run goes on without this call, which gets a result of its own; without anybody, if no other waits for it.
+pub(super) fn release(state: &mut ThreadState, child: ThreadId, run: &RunId, call: Option<&CallId>) {
+    let Some(known) = state.children.get_mut(&child) else { return };
+    let waits = known.runs.iter().filter(|(current, _)| current == run).count();
+    if waits > 1 {
+        known.runs.retain(|(current, wait)| current != run || wait.call() != call);
+        return;
+    }
     delegated::change(state, run, |delegated| delegated.background = true);
     set_wait(state, child, run, &Wait::Background);
 }
@@ -69,15 +82,14 @@ pub(super) fn end(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome
     delegated::end(state, child, run, outcome);
     rest::come_to_rest(state, child);
     let Some(known) = state.children.get_mut(&child) else { return };
-    let Some(place) = known.runs.iter().position(|(current, _)| current == run) else { return };
-    known.runs.remove(place);
-    if known.is_live() {
+    let before = known.runs.len();
+    known.runs.retain(|(current, _)| current != run);
+    if known.runs.len() == before || known.is_live() {
         return;
     }
     state.children_live -= u32::from(!known.interrupted);
     known.interrupted = false;
-    let word = if outcome == Outcome::Failed { "failed" } else { "idle" };
-    word.clone_into(&mut known.status);
+    rest_word(outcome).clone_into(&mut known.status);
     // A child that cannot be written to again is over: its thread keeps the history.
     if !known.link.resumable {
         state.children.remove(&child);

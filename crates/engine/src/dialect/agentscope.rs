@@ -9,8 +9,8 @@ pub(crate) use answer::{accepted, answer, news, released};
 pub(crate) use system::{prompt, system};
 pub(crate) use tool::tools;
 
-use super::{Dowry, Look, Note, Order, Patience, Refusal, Wish};
-use crate::offer::{World, handed_down};
+use super::{Dowry, Look, Note, Order, Patience, Refusal, STANDARD, Wish, shared_tools};
+use crate::offer::World;
 use crate::state::{Child, Delegated, ThreadState};
 use answer::{agent_id, agent_key, task};
 use entourage_model::{
@@ -33,10 +33,10 @@ const SECONDS_MAX: u64 = 600;
 const MILLIS: u64 = 30_000;
 const MILLIS_MAX: u64 = 600_000;
 
-/// The format whose agents this dialect is for, and those whose agents have a dialect of their own.
+/// The format whose agents this dialect is for, and one whose agents have a dialect of their own.
 const FORMAT: &str = "agentscope";
 const DEX: &str = "dex";
-const STANDARD: &str = "standard-agents";
+const GENERAL_PURPOSE: &str = "general-purpose";
 
 /// The agents that a thread may start, by the ids that its model knows.
 pub(crate) fn cast<'a>(world: &World<'a>) -> Vec<(&'a str, &'a Arc<Agent>)> {
@@ -51,6 +51,11 @@ pub(crate) fn cast<'a>(world: &World<'a>) -> Vec<(&'a str, &'a Arc<Agent>)> {
     cast.sort_by_key(|(id, agent)| (*id, agent.source.format != FORMAT));
     cast.dedup_by_key(|(id, _)| *id);
     cast
+}
+
+/// Whether this is the built-in agent that works as its caller does.
+fn is_mirror(agent: &Agent) -> bool {
+    agent.source.file.is_none() && agent.source.format == FORMAT && id(&agent.name) == GENERAL_PURPOSE
 }
 
 /// The id that an agent has in this dialect, whatever the team had to call it.
@@ -156,17 +161,16 @@ impl Scene<'_> {
     /// What the child inherits: the caller's tools, of which its own list is a part, and its model.
     fn dowry(&self, agent: &Agent) -> Dowry {
         let own = &agent.side_a.prompt;
-        let mine = handed_down(self.state, self.prompt);
-        let is_covered = own.tools.iter().all(|entry| mine.contains(&entry.name()));
         let inherits = agent.source.format != STANDARD;
         let given = self.state.started.models.iter().filter(|_| self.prompt.model.is_none());
         let models = self.prompt.model.iter().chain(given).chain(&self.prompt.fallbacks);
         let folder = agent.workspace.as_ref().and_then(|wish| wish.path.as_ref());
         Dowry {
             instructions: folder.and_then(|folder| self.world.definitions.get(folder).cloned()),
-            tools: (inherits && !is_covered).then(|| mine.into_iter().cloned().collect()),
+            tools: shared_tools(self.state, self.prompt, agent),
             models: models.filter(|_| inherits && own.model.is_none()).cloned().collect(),
             denied: self.prompt.denied_tools.iter().filter(|_| inherits).cloned().collect(),
+            mirrors: is_mirror(agent).then(|| self.state.agent.clone()),
         }
     }
 

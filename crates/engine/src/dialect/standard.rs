@@ -344,12 +344,17 @@ pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
 
 /// As much of a result as a model is shown. All of it is kept with the run.
 pub(crate) fn bounded(text: &str, bytes_max: usize, run: &RunId) -> Option<String> {
-    if text.len() <= bytes_max {
-        return None;
-    }
-    let shown = text.floor_char_boundary(bytes_max);
-    let total = text.len();
-    Some(format!("{}\n[cut: {shown} of {total} bytes shown; all of it is the result of run `{run}`]", &text[..shown]))
+    short(text, bytes_max, &format!("all of it is the result of run `{run}`"))
+}
+
+/// The same for what an instance said to somebody else: it is the last thing in its own conversation.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> Option<String> {
+    short(text, bytes_max, "all of it is in the subagent's own conversation")
+}
+
+fn short(text: &str, bytes_max: usize, rest: &str) -> Option<String> {
+    let shown = (text.len() > bytes_max).then(|| text.floor_char_boundary(bytes_max))?;
+    Some(format!("{}\n[cut: {shown} of {} bytes shown; {rest}]", &text[..shown], text.len()))
 }
 
 /// What is queued to a parent that did not wait.

@@ -6,7 +6,7 @@ use super::room;
 use super::tool::Returned;
 use crate::dialect::{self, Note, Order, Patience, Refusal, Told, Wish, dex, standard};
 use crate::hook::{Occasion, hears_birth};
-use crate::state::CallState;
+use crate::state::{CallState, rest_word};
 use crate::variable;
 use entourage_model::{
     Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
@@ -15,7 +15,7 @@ use entourage_model::{
 };
 use serde_json::json;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What comes back from a child at the end of a run.
@@ -169,6 +169,7 @@ impl Desk<'_> {
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
             models: order.dowry.models.clone(),
+            mirrors: order.dowry.mirrors.clone(),
             hooked,
             folder: self.folder_of(link),
             ..Started::root(link.thread, link.agent.clone(), me.bundle, self.now)
@@ -312,7 +313,11 @@ impl Desk<'_> {
     pub(super) fn child_ended(&mut self, child: ThreadId, back: &Return) {
         let Some(known) = self.state.children.get(&child) else { return };
         // Delivery is at-least-once: a second ending finds no such run.
-        let Some((_, wait)) = known.runs.iter().find(|(run, _)| *run == back.run).cloned() else { return };
+        let of_run = known.runs.iter().filter(|(run, _)| *run == back.run);
+        let waits: Vec<Wait> = of_run.map(|(_, wait)| wait.clone()).collect();
+        if waits.is_empty() {
+            return;
+        }
         let dismissed = self.state.delegated.get(&back.run).is_some_and(|delegated| delegated.dismissed);
         let (muted, speaks, link) = (known.muted || dismissed, known.speaks(), known.link.clone());
         let outcome = back.ending.outcome;
@@ -323,11 +328,13 @@ impl Desk<'_> {
             self.note_progress(&back.run, outcome.run_status(), Some(response));
         }
         let delivered = Write::DeliveredRun { run: back.run.clone() };
-        match wait.call() {
-            Some(call) => {
+        match waits[0].call() {
+            Some(_) => {
                 self.out.writes.push(delivered);
                 // A call that does not wait any more was answered when its turn was stopped.
-                if let Some(call) = self.waiting_call(child, call) {
+                let calls = waits.iter().filter_map(Wait::call);
+                let calls: Vec<_> = calls.filter_map(|call| self.waiting_call(child, call)).collect();
+                for call in calls {
                     let attachments = back.ending.attachments.clone();
                     let told = Told { note: back.note.as_deref(), ..self.told(&call, &link, Some(&back.run)) };
                     let text = told.answer(&self.shown(&link, back));
@@ -386,11 +393,12 @@ impl Desk<'_> {
         let Some(known) = self.state.children.get(&child).filter(|known| !known.terminated) else { return };
         let speaks = known.speaks() && !self.is_driven();
         if !known.is_live() {
-            let status = if ending.outcome == Outcome::Done { "idle" } else { "failed" };
-            self.emit(Event::ChildReported { child, status: status.to_owned() });
+            self.emit(Event::ChildReported { child, status: rest_word(ending.outcome).to_owned() });
         }
         if speaks {
-            let message = self.told_by(child, standard::news(child, ending), &ending.attachments);
+            let short = standard::cut(&ending.text, self.world.limits.tool_output_bytes);
+            let ending = short.map_or(Cow::Borrowed(ending), |text| Cow::Owned(Ending { text, ..ending.clone() }));
+            let message = self.told_by(child, standard::news(child, &ending), &ending.attachments);
             self.deliver(self.state.id(), Item::Message(Posted::plain(message)));
         }
     }
@@ -401,13 +409,17 @@ impl Desk<'_> {
         let (runs, link) = (known.runs.clone(), known.link.clone());
         let reads = (link.dialect == Dialect::Dex).then(|| self.due());
         self.emit(Event::ChildTerminated { child });
+        let mut over = BTreeSet::new();
         for (run, wait) in runs {
+            let is_first = over.insert(run.clone());
             // A request that crossed the termination reached nobody, so nobody else ends its run.
-            if told != Some(&run) {
+            if is_first && told != Some(&run) {
                 self.out.writes.push(Write::EndRun { run: run.clone(), ending: cancelled(TERMINATED) });
             }
-            self.note_progress(&run, RunStatus::Cancelled, Some(TERMINATED.to_owned()));
-            self.out.writes.push(Write::DeliveredRun { run: run.clone() });
+            if is_first {
+                self.note_progress(&run, RunStatus::Cancelled, Some(TERMINATED.to_owned()));
+                self.out.writes.push(Write::DeliveredRun { run: run.clone() });
+            }
             if let Some(call) = wait.call().and_then(|call| self.waiting_call(child, call)) {
                 let text = self.told(&call, &link, Some(&run)).terminated(&cancelled(TERMINATED));
                 self.end_call(&call, Outcome::Cancelled, text);

@@ -5,7 +5,7 @@ use super::{Desk, Effect};
 use crate::context;
 use crate::dialect::dex;
 use crate::limit;
-use crate::state::CallState;
+use crate::state::{CallState, rest_word};
 use entourage_model::{
     Ask, Dialect, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
 };
@@ -98,6 +98,8 @@ impl Desk<'_> {
         }
         if !is_asked && !hush && self.is_own_word(ending.outcome) {
             self.tell_parent(&ending);
+        } else if !is_asked {
+            self.show_parent(rest_word(ending.outcome));
         }
         self.emit(Event::SessionEnded(Box::new(SessionEnd { ending, rest })));
         if self.state.started.parent.is_some() && rest != Rest::Idle {
@@ -141,13 +143,22 @@ impl Desk<'_> {
 
     /// The parent of an instance that can be written to again is told of every session that it ends.
     fn tell_parent(&mut self, ending: &Ending) {
-        let started = &self.state.started;
-        let is_instance = started.resumable && started.dialect == Some(Dialect::Standard);
-        let Some(parent) = started.parent.filter(|_| is_instance) else { return };
+        let Some(parent) = self.parent_of_instance() else { return };
         let (attachments, files) = self.copies(parent, &ending.attachments);
         self.out.writes.extend(files);
         let ending = Ending { attachments, ..ending.clone() };
         self.deliver(parent, Item::ChildFinished { child: self.state.id(), ending });
+    }
+
+    /// What its parent's registry says of it, where the parent has no part in what it does.
+    pub(super) fn show_parent(&mut self, word: &str) {
+        let Some(parent) = self.parent_of_instance() else { return };
+        self.deliver(parent, Item::ChildReported { child: self.state.id(), status: word.to_owned() });
+    }
+
+    fn parent_of_instance(&self) -> Option<ThreadId> {
+        let started = &self.state.started;
+        started.parent.filter(|_| started.resumable && started.dialect == Some(Dialect::Standard))
     }
 
     fn rest_after(&self, outcome: Outcome) -> Rest {
@@ -174,7 +185,10 @@ impl Desk<'_> {
         for call in open {
             match call.state {
                 CallState::Waiting(child) => match self.merely_looks(&call.call.id) {
-                    Some((child, run)) => self.emit(Event::ChildReleased { child, run }),
+                    Some((child, run)) => {
+                        let call = Some(call.call.id.clone());
+                        self.emit(Event::ChildReleased { child, run, call });
+                    }
                     None => self.cancel_child(child),
                 },
                 CallState::Started => {
@@ -201,9 +215,10 @@ impl Desk<'_> {
 
     /// Asks every run of the child to end.
     fn cancel_child(&mut self, child: ThreadId) {
-        let Some(runs) = self.state.children.get(&child).map(|known| known.runs.clone()) else { return };
+        let Some(known) = self.state.children.get(&child) else { return };
+        let runs: BTreeSet<RunId> = known.runs.iter().map(|(run, _)| run.clone()).collect();
         self.emit(Event::ChildCancelled { child });
-        for (run, _) in runs {
+        for run in runs {
             self.deliver(child, Item::Cancel { run });
         }
     }

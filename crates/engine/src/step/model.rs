@@ -4,9 +4,9 @@ use super::end::cancelled;
 use super::{Desk, Effect};
 use crate::context;
 use crate::limit;
-use crate::state::CallState;
+use crate::state::{CallState, ThreadState};
 use entourage_model::{
-    Act, Binding, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side,
+    Act, Binding, Dialect, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side,
     SideConfig, Stop, ToolCall, ToolStatus, Usage, Write,
 };
 use serde_json::Value;
@@ -25,6 +25,14 @@ enum Verdict<'a> {
     SessionOver(Ending),
 }
 
+/// To AgentScope every order is a task with a result of its own: one that comes while another is worked on waits, and what
+/// came behind it.
+fn waits_its_turn(state: &ThreadState, item: &Item) -> bool {
+    let is_order = matches!(item, Item::Message(posted) if posted.run.is_some());
+    let is_busy = state.session.as_ref().is_some_and(|session| !session.asks.is_empty());
+    is_order && is_busy && state.started.dialect == Some(Dialect::AgentScope)
+}
+
 impl<'a> Desk<'a> {
     /// Begins a session with the messages that wait.
     pub(super) fn start_session(&mut self) {
@@ -34,6 +42,11 @@ impl<'a> Desk<'a> {
         self.emit(Event::SessionStarted { deadline, acting, ask: None });
         // Before any limit is looked at: a session that ends at once has still dealt with what waited.
         self.take_messages();
+        let parent = self.state.started.parent;
+        let mut asks = self.state.session.iter().flat_map(|session| &session.asks);
+        if !asks.any(|ask| ask.reply_to.as_ref().map(|to| to.thread) == parent) {
+            self.show_parent("running");
+        }
         self.think();
     }
 
@@ -105,7 +118,7 @@ impl<'a> Desk<'a> {
     }
 
     pub(super) fn take_messages(&mut self) {
-        for letter in std::mem::take(self.mail) {
+        while let Some(letter) = self.mail.pop_front_if(|letter| !waits_its_turn(self.state, &letter.item)) {
             self.out.consumed.push(letter.number);
             if let Item::Message(posted) = letter.item {
                 self.take(posted);

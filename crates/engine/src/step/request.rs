@@ -82,6 +82,7 @@ impl Desk<'_> {
                 tools: request.tools,
                 models: request.models,
                 denied: request.denied,
+                mirrors: None,
             },
         };
         self.bear(Birth { thread: child, wait: Wait::Background, given, order });

@@ -7,10 +7,10 @@ use entourage_model::{CallId, ChildLink, Event, Item, Outcome, RunId, RunStatus,
 use std::time::Duration;
 
 impl Desk<'_> {
-    /// The call waits for a run that is under way. One that another call waits for, or that has ended, is told of as it is.
+    /// The call waits for a run that is under way, as others may. One that has ended is told of as it is.
     pub(super) fn await_run(&mut self, call: &ToolCall, run: &RunId, seconds: f64) {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
-        match self.background(run) {
+        match self.under_way(run) {
             Some(child) => {
                 let wait = Wait::Timed { call: call.id.clone(), until: self.now.after(wait) };
                 self.emit(Event::ChildAwaited { child, run: run.clone(), wait });
@@ -19,11 +19,10 @@ impl Desk<'_> {
         }
     }
 
-    /// The child that works on this run while nobody waits for it.
-    fn background(&self, run: &RunId) -> Option<ThreadId> {
+    /// The child that works on this run.
+    fn under_way(&self, run: &RunId) -> Option<ThreadId> {
         let child = self.state.delegated.get(run)?.child;
-        let mut runs = self.state.children.get(&child)?.runs.iter();
-        runs.any(|(known, wait)| known == run && *wait == Wait::Background).then_some(child)
+        self.state.children.get(&child)?.runs.iter().any(|(known, _)| known == run).then_some(child)
     }
 
     pub(super) fn told<'t>(&self, call: &'t ToolCall, link: &'t ChildLink, run: Option<&'t RunId>) -> Told<'t> {
@@ -48,7 +47,7 @@ impl Desk<'_> {
         let due: Vec<CallId> = untils.filter(|(_, until)| **until <= self.now).map(|(call, _)| call.clone()).collect();
         for id in due {
             let Some((call, link, run)) = self.waited(&id) else { continue };
-            self.emit(Event::ChildReleased { child: link.thread, run: run.clone() });
+            self.emit(Event::ChildReleased { child: link.thread, run: run.clone(), call: Some(id) });
             let text = self.told(&call, &link, Some(&run)).released();
             self.end_call(&call, Outcome::Done, text);
         }

@@ -273,7 +273,10 @@ impl<'a> Desk<'a> {
         }
         let mapped = binding.message_property.as_deref().and_then(|p| super::model::argument_text(call, p));
         let status = mapped.unwrap_or_else(|| self.result_text(call));
-        self.report(status);
+        // A registry without a word would say less than the last one.
+        if !status.trim().is_empty() {
+            self.report(status);
+        }
     }
 }
 

@@ -133,6 +133,51 @@ fn tools_and_model_are_handed_down() {
 }
 
 #[test]
+fn general_purpose_has_the_limits_and_ways_of_whoever_calls_it() {
+    let team = "
+        digger format=agentscope tools=look steps=1 temperature=0.5 dialects=agentscope
+        general-purpose format=agentscope tools=look
+        kid format=agentscope tools=look";
+    let started = player::Player::new(Setup::read(team)).spawned(
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"general-purpose","task":"x"} | k2=agent_spawn {"agent_id":"kid","task":"x"} ..."#,
+    );
+    let mirrors: Vec<_> = started.iter().map(|started| started.mirrors.as_ref().map(|name| name.as_str())).collect();
+    assert_eq!(mirrors, [Some("digger"), None]);
+    check(
+        &format!("{team}\nthread general-purpose child resumable dialect=agentscope mirrors=digger"),
+        r#"
+        + born r1->p work
+        < crash
+        > CallModel general-purpose a 0 temperature=0.5
+        < model | k1=look ...
+        < tool k1 done x
+        ! CallEnded k1 look done "x"
+        > CallModel general-purpose a 1 temperature=0.5
+        %
+        "#,
+    );
+}
+
+#[test]
+fn a_profile_has_no_more_tools_than_whoever_starts_it() {
+    let tools = |caller: &str, profile: &str| {
+        let setup = Setup::read(&format!("{caller} tools=look,pay dialects=dex\nworker format=dex tools={profile}"));
+        let started = player::Player::new(setup).spawned(
+            r#"
+            < ask r1 hi ...
+            < model | k1=subagent {"action":"run","profile":"worker","task":"x"} ..."#,
+        );
+        let [started] = started.as_slice() else { panic!("{} were started", started.len()) };
+        started.tools.as_ref().map(|tools| tools.iter().map(|name| name.to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(tools("lead format=claude-code", "look"), None);
+    assert_eq!(tools("lead format=claude-code", "look,ship"), Some(vec!["look".to_owned(), "pay".to_owned()]));
+    assert_eq!(tools("lead format=standard-agents", "look,ship"), None);
+}
+
+#[test]
 fn a_run_that_has_used_up_its_steps_says_its_closing_words_and_fails() {
     check(
         "

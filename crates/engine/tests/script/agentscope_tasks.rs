@@ -240,3 +240,62 @@ fn a_look_at_a_task_whose_subagent_is_terminated_tells_how_it_stands() {
         "#,
     );
 }
+
+#[test]
+fn every_order_to_a_child_is_worked_on_by_itself_and_has_its_own_result() {
+    check(
+        "
+        kid format=agentscope tools=look
+        thread kid child resumable dialect=agentscope",
+        r#"
+        + born r1->p one
+        < crash ...
+        < ask r2->p two
+        < ask r3->p three
+        < model first
+        ! Answered a "first"
+        ! TurnEnded a response next=a
+        ! SessionEnded done "first" rest=idle
+        ! SessionStarted a
+        ! Posted user "two" r2->p
+        > EndRun r1 done "first"
+        > Deliver p ChildEnded t0 r1 done "first"
+        > StartRun r2
+        > CallModel kid a 0
+        < model second ...
+        < model third
+        ! Answered a "third"
+        ! TurnEnded a response next=a
+        ! SessionEnded done "third" rest=idle
+        > EndRun r3 done "third"
+        > Deliver p ChildEnded t0 r3 done "third"
+        "#,
+    );
+}
+
+#[test]
+fn several_calls_may_wait_for_one_task() {
+    check(
+        "
+        lead tools=look dialects=agentscope
+        kid format=agentscope tools=look",
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=task_output {"task_id":"@r2","timeout":1000} | k3=task_output {"task_id":"@r2"} | k4=task_output {"task_id":"@r2"}
+        ! Answered a "" k2 k3 k4
+        ! ChildAwaited c1 r2 timed=k2
+        ! ChildAwaited c1 r2 timed=k3
+        ! ChildAwaited c1 r2 timed=k4
+        < tick 2
+        ! ChildReleased c1 r2
+        ! CallEnded k2 task_output done "task_id: @r2\nstatus: running\nnote: it has not ended yet; look again later with block=false"
+        < ended r2 done five
+        ! ChildEnded c1 r2 done
+        ! CallEnded k3 task_output done "task_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfive"
+        ! CallEnded k4 task_output done "task_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfive"
+        > DeliveredRun r2
+        > CallModel lead a 2
+        "#,
+    );
+}

@@ -30,7 +30,7 @@ impl Renderer<'_> {
             Event::ChildAsked { child, run, wait, .. } => {
                 format!("ChildAsked {} {} {}", self.names.thread(*child), self.names.run(run), waits(wait))
             }
-            Event::ChildReleased { child, run } => {
+            Event::ChildReleased { child, run, .. } => {
                 format!("ChildReleased {} {}", self.names.thread(*child), self.names.run(run))
             }
             Event::Activated { message } => self.activated(message),

@@ -475,3 +475,25 @@ fn what_an_instance_came_to_without_being_asked_is_news_unless_it_is_explicit() 
         "#,
     );
 }
+
+#[test]
+fn a_registry_says_that_an_instance_works_for_somebody_else() {
+    check(
+        "
+        kid tools=look
+        thread kid child resumable dialect=standard",
+        r#"
+        + born r1->p work
+        < crash ...
+        < model one ...
+        < message of a person
+        ! SessionStarted a
+        ! Posted user "of a person"
+        > Deliver p ChildReported t0 "running"
+        > CallModel kid a 0
+        < model_failed refused
+        ! SessionEnded failed "refused" rest=idle
+        > Deliver p ChildReported t0 "failed"
+        "#,
+    );
+}

@@ -15,7 +15,7 @@
 //! `files /a.txt /b.txt` lie in the thread.
 //! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7`: `left` is the room in
 //! the tree.
-//! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME]`: by default the first agent, as a root.
+//! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME] [mirrors=AGENT]`: by default the first agent, as a root.
 
 use crate::{entry, hook};
 use entourage_engine::{World, hears_birth};
@@ -129,6 +129,7 @@ impl Setup {
         self.started.receives = value(words, "receives").map(side_named);
         self.started.user_id = value(words, "of").map(str::to_owned);
         self.started.dialect = value(words, "dialect").map(dialect_named);
+        self.started.mirrors = value(words, "mirrors").map(Name::from);
         if let Some(depth) = value(words, "depth") {
             self.started.depth = number(depth);
         }

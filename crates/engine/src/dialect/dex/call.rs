@@ -2,7 +2,7 @@
 
 use super::tools::{ACTIONS, ASSIGN, CREATE, DELEGATE, ITEMS, JOIN, START, SUBAGENT, UPDATE};
 use super::{Deed, profile, profile_id, task, word};
-use crate::dialect::{Dowry, Look, Order, Patience, Refusal, Wish};
+use crate::dialect::{Dowry, Look, Order, Patience, Refusal, STANDARD, Wish, shared_tools};
 use crate::offer::World;
 use crate::state::{Delegated, ThreadState};
 use entourage_model::{Agent, ChildEntry, Dialect, Name, RunId, RunStatus, ToolCall};
@@ -58,7 +58,35 @@ impl Call<'_> {
     fn run(&self, given: &Given) -> Wanted {
         let agent = self.profile(&given.text("profile")?)?;
         let background = given.flag("background")?;
-        Ok(Wish::Spawn(order(agent, given.text("task")?, Patience::of(!background))))
+        Ok(Wish::Spawn(self.order(agent, given.text("task")?, Patience::of(!background))))
+    }
+
+    pub(super) fn order(&self, agent: &Agent, task: String, patience: Patience) -> Order<'static> {
+        let entry = ChildEntry { blocking: patience == Patience::Forever, ..ChildEntry::blocking(agent.name.clone()) };
+        Order {
+            entry: Cow::Owned(entry),
+            dialect: Dialect::Dex,
+            message: Some(task),
+            name: None,
+            attachments: Vec::new(),
+            arguments: None,
+            patience,
+            dowry: self.dowry(agent),
+        }
+    }
+
+    /// A profile says which tools it has, and has no more than its caller. One that lists what it calls, as Standard Agents
+    /// do, has said nothing about the toolkit.
+    fn dowry(&self, agent: &Agent) -> Dowry {
+        let caller = self.world.team.agent(&self.state.agent).filter(|caller| caller.source.format != STANDARD);
+        match caller.and(self.world.prompt(self.state)) {
+            Some(prompt) => Dowry {
+                tools: shared_tools(self.state, prompt, agent),
+                denied: prompt.denied_tools.clone(),
+                ..Dowry::default()
+            },
+            None => Dowry::default(),
+        }
     }
 
     /// The agent of that profile.
@@ -108,20 +136,6 @@ pub(super) fn own(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegat
 
 fn entry(run: &RunId, delegated: &Delegated) -> Value {
     json!({"runId": run, "profile": profile_id(&delegated.agent), "status": word(delegated.status)})
-}
-
-pub(super) fn order(agent: &Agent, task: String, patience: Patience) -> Order<'static> {
-    let entry = ChildEntry { blocking: patience == Patience::Forever, ..ChildEntry::blocking(agent.name.clone()) };
-    Order {
-        entry: Cow::Owned(entry),
-        dialect: Dialect::Dex,
-        message: Some(task),
-        name: None,
-        attachments: Vec::new(),
-        arguments: None,
-        patience,
-        dowry: Dowry::default(),
-    }
 }
 
 fn look(run: RunId, after: Option<u64>, from: Option<usize>) -> Wish<'static> {

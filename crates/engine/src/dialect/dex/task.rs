@@ -1,6 +1,6 @@
 //! The task list: entries that can be given to profiles.
 
-use super::call::{Call, Given, Wanted, order, refused};
+use super::call::{Call, Given, Wanted, refused};
 use super::{Deed, Form, Piece, word};
 use crate::dialect::{Look, Patience, Refusal, Wish};
 use crate::state::ThreadState;
@@ -156,7 +156,7 @@ fn begin(call: &Call<'_>, mut item: TaskItem) -> Result<Piece, Refusal> {
     }
     let agent = call.profile(assignment.agent.as_str())?;
     let more = item.description.as_ref().map(|more| format!("\n\n{more}")).unwrap_or_default();
-    let order = order(agent, format!("{}{more}", item.title), Patience::None);
+    let order = call.order(agent, format!("{}{more}", item.title), Patience::None);
     item.progress = Progress::InProgress;
     Ok(Piece { item, order: Some(order) })
 }
