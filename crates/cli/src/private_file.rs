@@ -13,7 +13,8 @@ pub(crate) fn exists(project: &Project, name: &str) -> bool {
     folder(project).is_ok_and(|folder| folder.metadata(name).is_ok_and(|found| found.is_file()))
 }
 
-/// What `parse` makes of the file's text. Where there is no file, one is made with what `generate` gives.
+/// What `parse` makes of the file's text. Where there is no file, one is made with what `generate` gives; of two who do so
+/// in one instant both are given what lies there then.
 pub(crate) fn open<T>(
     project: &Project,
     name: &str,
@@ -21,7 +22,10 @@ pub(crate) fn open<T>(
     parse: impl FnOnce(&str) -> io::Result<T>,
 ) -> Result<T, Failure> {
     let text = folder(project).and_then(|folder| match read(&folder, name) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => make(&folder, name, &generate()?),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
+            private_file::create(&folder, name, &format!("{}\n", generate()?))?;
+            read(&folder, name)
+        }
         read => read,
     });
     text.and_then(|text| parse(&text)).map_err(|fault| {

@@ -8,7 +8,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What gives the key: `true` makes one where there is none.
 type Source = Box<dyn Fn(bool) -> Result<Option<[u8; SealedVault::KEY_BYTES]>, String> + Send + Sync>;
@@ -17,6 +17,8 @@ type Source = Box<dyn Fn(bool) -> Result<Option<[u8; SealedVault::KEY_BYTES]>, S
 pub struct SealedVault {
     source: Source,
     keys: OnceLock<Keys>,
+    /// Held while the key is asked for, so that nobody seals with another one than is kept.
+    asking: Mutex<()>,
     random: SystemRandom,
 }
 
@@ -51,7 +53,7 @@ impl SealedVault {
     pub fn lazy(
         source: impl Fn(bool) -> Result<Option<[u8; Self::KEY_BYTES]>, String> + Send + Sync + 'static,
     ) -> Self {
-        Self { source: Box::new(source), keys: OnceLock::new(), random: SystemRandom::new() }
+        Self { source: Box::new(source), keys: OnceLock::new(), asking: Mutex::default(), random: SystemRandom::new() }
     }
 
     /// A key that nobody else has and nobody keeps: what it seals is lost with the process.
@@ -62,9 +64,12 @@ impl SealedVault {
     }
 
     fn keys(&self, make: bool) -> Result<Option<&Keys>, String> {
+        if let Some(keys) = self.keys.get() {
+            return Ok(Some(keys));
+        }
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if self.keys.get().is_none() {
             let Some(bytes) = (self.source)(make)? else { return Ok(None) };
-            // Somebody else may have been first; the source gives everybody the same.
             _ = self.keys.set(Keys::new(&bytes));
         }
         Ok(self.keys.get())
@@ -133,6 +138,23 @@ mod tests {
         assert_eq!(vault.fingerprint(b"hunter2"), vault.fingerprint(b"hunter2"));
         assert_ne!(vault.fingerprint(b"hunter2"), vault.fingerprint(b"hunter3"));
         assert_ne!(vault.fingerprint(b"hunter2"), other.fingerprint(b"hunter2"));
+    }
+
+    #[test]
+    fn of_many_who_seal_first_in_one_instant_all_have_one_key() {
+        let count = std::sync::atomic::AtomicU8::new(0);
+        let vault = SealedVault::lazy(move |_| {
+            let byte = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            std::thread::yield_now();
+            Ok(Some([byte; SealedVault::KEY_BYTES]))
+        });
+        let seal = || vault.seal(VariableValue::secret("hunter2")).expect("it has a key");
+        let sealed: Vec<_> = std::thread::scope(|scope| {
+            let sealers: Vec<_> = (0..8).map(|_| scope.spawn(seal)).collect();
+            sealers.into_iter().map(|sealer| sealer.join().expect("it seals")).collect()
+        });
+        assert!(sealed.iter().all(|value| value.open(&vault).as_deref() == Some("hunter2")));
+        assert!(SealedVault::new([0; SealedVault::KEY_BYTES]).open(sealed[7].reveal()).is_some(), "asked for once");
     }
 
     #[test]
