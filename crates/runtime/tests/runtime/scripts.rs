@@ -370,6 +370,23 @@ async fn a_secret_that_a_tool_gives_back_reaches_nobody() {
         let told = result(&stage, thread).await.content;
         assert!(told.contains("[the secret TOKEN]") && !told.contains("hunter2"), "{told}");
     }
+    for body in [
+        "return JSON.stringify({ token: state.env('TOKEN') });",
+        "return { token: state.env('TOKEN') };",
+        "await state.setEnv('OWN', state.env('TOKEN'), { type: 'secret' }); return { own: state.env('OWN') };",
+    ] {
+        let mut stage = stage(body).await;
+        stage.variables.insert("TOKEN".to_owned(), entourage_model::VariableValue::secret("-BEGIN-\n\"hunter2\""));
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.settle(thread).await;
+        let told = result(&stage, thread).await.content;
+        assert!(told.contains("[the secret ") && !told.contains("hunter2"), "{told}");
+    }
+    let mut stage = stage("await state.setEnv('MADE', 'hunter2', { type: 'secret' }); return state.env('MADE');").await;
+    stage.variables.clear();
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(result(&stage, thread).await.content, "[the secret MADE]");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use entourage_outside::tool::Door;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -180,17 +180,32 @@ impl ThreadDoor {
         Some(&config.options)
     }
 
-    /// What a tool gives back is for models: the values of secret variables, which it may read, are not.
+    /// What a tool gives back is for models: the values of secret variables, which it may read, are not. They are looked for
+    /// as they are and as JSON writes them.
     pub(super) fn without_secrets(&self, text: String) -> String {
-        let secrets: BTreeSet<&str> =
-            self.team.variables().filter(|variable| variable.secret).map(|variable| variable.name.as_str()).collect();
+        let secrets = self.secret_names();
         if secrets.is_empty() {
             return text;
         }
         let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
         let held =
             known.iter().filter(|(name, value)| secrets.contains(name.as_str()) && value.len() >= SECRET_BYTES_MIN);
-        held.fold(text, |text, (name, value)| text.replace(value.as_str(), &format!("[the secret {name}]")))
+        held.fold(text, |text, (name, value)| {
+            let mark = format!("[the secret {name}]");
+            let escaped = Value::from(value.as_str()).to_string();
+            text.replace(&escaped[1..escaped.len() - 1], &mark).replace(value.as_str(), &mark)
+        })
+    }
+
+    /// The variables that are declared as secret, and those that a tool has set as such and nobody declares.
+    fn secret_names(&self) -> BTreeSet<String> {
+        let declared: BTreeMap<&str, bool> =
+            self.team.variables().map(|variable| (variable.name.as_str(), variable.secret)).collect();
+        let desk = self.desk();
+        let set = desk.state.variables.iter().filter(|(_, value)| value.is_secret()).map(|(name, _)| name.as_str());
+        let set = set.filter(|name| !declared.contains_key(name));
+        let secret = declared.iter().filter(|(_, secret)| **secret).map(|(name, _)| *name);
+        secret.chain(set).map(str::to_owned).collect()
     }
 
     /// A tool that says what it uses is held to it.
