@@ -18,7 +18,7 @@ use crate::draft::Declared;
 use crate::exchange::File;
 use crate::faults::{Faults, quoted};
 use crate::files::{self, Files};
-use crate::front::{self, Front, Page, Reading};
+use crate::front::{self, Page, Reading};
 use crate::solo::Solo;
 use crate::tree::{At, Node, Spot};
 use entourage_model::{Name, Report};
@@ -55,16 +55,8 @@ fn read_file(files: &dyn Files, path: &str) -> Option<Declared<Solo>> {
 pub(crate) fn read_text(text: &str, mut faults: Faults) -> Option<Declared<Solo>> {
     let name = named(files::stem(&faults.file), Spot::START);
     let draft = match front::read(text, Reading::Strict, &mut faults) {
-        Page::Plain if front::split(text.trim_start()) == Front::None => return None,
-        Page::Plain => {
-            let report = Report::warning(
-                "D081",
-                "this file declares nothing: its front matter does not begin in the first line",
-            );
-            faults.push(Spot::START, report.hint("remove what stands before `---`"));
-            None
-        }
-        Page::Broken => None,
+        Page::Plain if !front::is_late(text, &mut faults) => return None,
+        Page::Plain | Page::Broken => None,
         Page::Parts(node, body) => {
             insist_on_id(&name, &mut faults);
             keys::read(name.value.as_str(), &node, "", Whence::File { body }, &mut faults)

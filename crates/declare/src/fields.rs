@@ -4,7 +4,7 @@ use crate::faults::did_you_mean;
 use crate::faults::{Faults, quoted};
 use crate::tree::{At, Node, Spot, Tree};
 use entourage_model::{Name, Report};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
 /// Whoever reads asks for every field that it knows, then calls [`Fields::finish`]. A field that was reported reads as
@@ -86,7 +86,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn count(&mut self, key: &'static str) -> Option<u32> {
         let node = self.node(key)?;
         let number = match &node.tree {
-            Tree::Number(number) => number.as_u64().filter(|number| *number > 0),
+            Tree::Number(number) => {
+                number.as_u64().or_else(|| whole(number)?.try_into().ok()).filter(|number| *number > 0)
+            }
             _ => None,
         };
         match number.map(u32::try_from) {
@@ -100,7 +102,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn integer(&mut self, key: &'static str) -> Option<i64> {
         let node = self.node(key)?;
         let Tree::Number(number) = &node.tree else { return self.wrong(key, "a whole number", node) };
-        number.as_i64().or_else(|| self.wrong(key, "a whole number", node))
+        whole(number).or_else(|| self.wrong(key, "a whole number", node))
     }
 
     /// One of a few words, each standing for something.
@@ -290,6 +292,13 @@ fn no_declaration(node: &Node) -> Report {
 /// What no declaration can hold is reported where it is read; that it is not what it should be is no news.
 fn is_reported(node: &Node) -> bool {
     matches!(node.tree, Tree::Alien(_))
+}
+
+/// `4.0` and `4e0` are whole numbers too, as they are in TypeScript.
+#[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53 is the same in both forms")]
+fn whole(number: &Number) -> Option<i64> {
+    let exact = |number: &f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    number.as_i64().or_else(|| number.as_f64().filter(exact).map(|number| number as i64))
 }
 
 fn wrong(subject: &str, expected: &str, node: &Node) -> Report {

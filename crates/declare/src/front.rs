@@ -65,6 +65,16 @@ pub(crate) fn read<'a>(text: &'a str, reading: Reading, faults: &mut Faults) -> 
     }
 }
 
+/// Whether a page without front matter has some all the same, behind blank lines. That is told.
+pub(crate) fn is_late(text: &str, faults: &mut Faults) -> bool {
+    let is_late = split(text.trim_start()) != Front::None;
+    if is_late {
+        let what = "this file declares nothing: its front matter does not begin in the first line";
+        faults.push(Spot::START, Report::warning("D081", what).hint("remove what stands before `---`"));
+    }
+    is_late
+}
+
 /// A delimiter is a whole line of three dashes, perhaps with blanks behind them: a longer rule, an indented one or
 /// dashes within a value delimit nothing. Lines may end in `\r\n`, and a byte order mark may come first.
 pub(crate) fn split(text: &str) -> Front<'_> {

@@ -46,8 +46,8 @@ fn read_file(files: &dyn Files, path: &str, naming: Naming) -> Option<Declared<S
         }
     };
     let (name, draft) = match front::read(&text, Reading::Lax, &mut faults) {
-        Page::Plain => return None,
-        Page::Broken => (named(stem), None),
+        Page::Plain if !front::is_late(&text, &mut faults) => return None,
+        Page::Plain | Page::Broken => (named(stem), None),
         Page::Parts(node, body) => {
             if naming == Naming::Required {
                 insist_on_name(&node, &mut faults);

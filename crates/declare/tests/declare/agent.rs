@@ -25,6 +25,7 @@ fn check_side(field: &str, expected: &[&str]) {
 #[test]
 fn a_whole_agent_is_clean() {
     check(r#""name": "a", "sideA": {"prompt": "p"}"#, &[]);
+    check(r#""name": "a", "maxSessionTurns": 4.0, "sideA": {"prompt": "p", "maxSteps": 1e1}"#, &[]);
     check(
         r#""name": "a", "type": "dual_ai", "title": "A", "description": "d", "icon": "i", "exposeAsTool": true,
         "toolDescription": "t", "env": {"K": "v"}, "hooks": [], "maxSessionTurns": 1, "packageName": "p",

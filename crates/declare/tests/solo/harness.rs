@@ -28,6 +28,12 @@ x-cursor:
 Kept.
 -- .claude/agents/README.md
 # Not an agent
+-- .claude/agents/late.md
+
+---
+name: late
+description: d
+---
 -- .claude/agents/.draft/x.md
 ---
 name: x
@@ -36,6 +42,7 @@ name: x
 {}
 ",
         &[
+            "warning[D081] .claude/agents/late.md:1:1 this file declares nothing: its front matter does not begin in the first line | remove what stands before `---`",
             "warning[D095] .claude/agents/team/sec.md:4:1 agent `sec-auditor` may use tool `mcp__github__*`, but there is no MCP server `github` | add `[mcp.github]` to `entourage.toml`",
         ],
     );
