@@ -15,6 +15,8 @@ mod tool;
 mod tool_entry;
 mod variable;
 
+pub(crate) use model::stranger;
+
 use crate::draft::{AgentDraft, Declared, Drafts, HookDraft, ModelDraft, PromptDraft, ToolDraft};
 use crate::faults::Faults;
 use crate::fields::Fields;

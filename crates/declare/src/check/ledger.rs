@@ -1,6 +1,6 @@
 //! Who is broken, who needs whom, and what is reported about it.
 
-use entourage_model::{Name, Report};
+use entourage_model::{Name, Report, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -44,6 +44,14 @@ impl Ledger {
     pub(super) fn refuse(&mut self, id: &Id, report: Report) {
         self.broken(id.clone());
         self.reports.push(report);
+    }
+
+    /// A report that breaks `id` if it is an error.
+    pub(super) fn note(&mut self, id: &Id, report: Report) {
+        match report.severity {
+            Severity::Error => self.refuse(id, report),
+            Severity::Warning => self.reports.push(report),
+        }
     }
 
     /// `from` cannot do without `to`.

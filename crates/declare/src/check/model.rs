@@ -3,7 +3,6 @@
 use super::ledger::{Id, Ledger};
 use super::shelf::Shelf;
 use crate::draft::{Declared, ModelDraft};
-use crate::exchange::PROVIDERS;
 use crate::faults::{meant_or, quoted};
 use crate::tree::At;
 use entourage_model::{ModelRef, Name, Report};
@@ -51,20 +50,6 @@ pub(super) fn named(shelf: &Shelf<'_>, models: &Models<'_>, id: &Id, name: &Name
         Some(model) => Ok(Resolved { model, fallbacks: Vec::new() }),
         None => Err(unknown(shelf, id, name)),
     }
-}
-
-/// What is odd about a model whose provider nobody knows.
-pub(super) fn stranger(id: &Id, model: &ModelRef) -> Option<Report> {
-    let provider = model.provider();
-    if PROVIDERS.contains(&provider) {
-        return None;
-    }
-    let what = format!("{id} uses a model of {}, which is no provider here", quoted(provider));
-    let hint = entourage_model::meant(provider, PROVIDERS).map_or_else(
-        || format!("providers are {}", PROVIDERS.map(|name| format!("`{name}`")).join(", ")),
-        |meant| format!("did you mean `{meant}`?"),
-    );
-    Some(Report::warning("D096", what).hint(hint))
 }
 
 fn reference(draft: &ModelDraft) -> Option<ModelRef> {

@@ -6,6 +6,7 @@ use super::server::settled;
 use super::shelf::Shelf;
 use super::{entry, hook};
 use crate::draft::{Declared, PromptDraft};
+use crate::standard_agents::stranger;
 use crate::tools::{NAME_CHARS_MAX, can_be_called};
 use entourage_model::{Instructions, Name, Prompt, Report, ToolEntry};
 use serde_json::{Map, Value};
@@ -59,10 +60,11 @@ impl Checker<'_> {
         }
         match model::named(self.shelf, self.models, id, &said.value) {
             Ok(resolved) => {
-                // Another model may be asked in its place by hand, so that it breaks nothing. A definition's provider
-                // is told of there.
-                if !self.shelf.models.contains_key(&said.value) {
-                    ledger.reports.extend(model::stranger(id, &resolved.model).map(|report| report.at(place)));
+                // A definition's provider is told of there.
+                if !self.shelf.models.contains_key(&said.value)
+                    && let Some(report) = stranger(&format!("{id} uses a model of"), resolved.model.provider())
+                {
+                    ledger.note(id, report.at(place));
                 }
                 Some(resolved)
             }

@@ -38,7 +38,7 @@ fn provider(fields: &mut Fields<'_>) -> Option<String> {
     let node = fields.require("provider")?;
     match &node.tree {
         Tree::Text(text) if !text.trim().is_empty() && !text.contains(':') => {
-            if let Some(report) = stranger(&fields.named("provider"), text) {
+            if let Some(report) = stranger(&format!("{} is", fields.named("provider")), text) {
                 fields.report(node, report);
             }
             Some(text.clone())
@@ -47,12 +47,13 @@ fn provider(fields: &mut Fields<'_>) -> Option<String> {
     }
 }
 
-/// What is said of a provider that is not known here. One that only other runtimes know is no slip of the pen.
-fn stranger(key: &str, provider: &str) -> Option<Report> {
+/// What is said of a provider that is not known here, and that `subject` ends before. One that only other runtimes know
+/// is no slip of the pen.
+pub(crate) fn stranger(subject: &str, provider: &str) -> Option<Report> {
     if PROVIDERS.contains(&provider) {
         return None;
     }
-    let what = format!("{key} is {}, which is no provider here", quoted(provider));
+    let what = format!("{subject} {}, which is no provider here", quoted(provider));
     let hint = meant_or(provider, PROVIDERS, &format!("providers are {}", PROVIDERS.map(quoted).join(", ")));
     let is_elsewhere = ELSEWHERE.contains(&provider);
     let report = if is_elsewhere { Report::warning("D096", what) } else { Report::error("D131", what) };

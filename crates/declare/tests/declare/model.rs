@@ -1,6 +1,6 @@
 //! Models under names of the project's own.
 
-use super::{check, lines, project};
+use super::{check, lines, names, project};
 use entourage_declare::Loaded;
 use serde_json::json;
 
@@ -186,16 +186,18 @@ fn a_definition_with_a_provider_that_nobody_knows_is_broken_at_its_key_used_or_n
 }
 
 #[test]
-fn a_provider_that_nobody_knows_is_told() {
-    check(
-        r#"
--- agents/agents/a.json
-{"name": "a", "sideA": {"prompt": "p"}}
--- agents/prompts/p.json
-{"name": "p", "prompt": "", "model": "opnai:gpt-5"}
-"#,
-        &[
-            "warning[D096]: prompt `p` uses a model of `opnai`, which is no provider here at agents/prompts/p.json:1:29; did you mean `openai`?",
-        ],
-    );
+fn a_prompts_model_of_a_provider_that_nobody_knows_is_an_error() {
+    let with = |model: &str| {
+        format!(
+            "-- agents/agents/a.json\n{{\"name\": \"a\", \"sideA\": {{\"prompt\": \"p\"}}}}\n\
+             -- agents/prompts/p.json\n{{\"name\": \"p\", \"prompt\": \"\", \"model\": \"{model}\"}}\n"
+        )
+    };
+    let slip = "error[D131]: prompt `p` uses a model of `opnai`, which is no provider here at agents/prompts/p.json:1:29; did you mean `openai`?";
+    check(&with("opnai:gpt-5"), &[slip]);
+    assert_eq!(names(&project(&with("opnai:gpt-5"))), [""; 0]);
+    // Other runtimes have providers of their own.
+    let elsewhere = "warning[D096]: prompt `p` uses a model of `openrouter`, which is no provider here at agents/prompts/p.json:1:29; providers are `openai`, `anthropic`, `gemini`, `ollama`, `script`; the nearest name is `openai`";
+    check(&with("openrouter:big"), &[elsewhere]);
+    assert_eq!(names(&project(&with("openrouter:big"))), ["a"]);
 }
