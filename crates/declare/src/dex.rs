@@ -22,13 +22,16 @@ pub(crate) const FOLDER: &str = ".dex/agents";
 
 /// The profiles of all folders, in the order in which they count.
 pub(crate) fn read(project: &Project<'_>, reports: &mut Vec<Report>) -> Vec<Declared<Solo>> {
+    let mut folders = Vec::new();
+    folders.extend(project.home.map(|home| (format!("~/{FOLDER}"), home, FOLDER)));
+    folders.push((FOLDER.to_owned(), project.files, FOLDER));
+    folders.extend(project.profile_folders.iter().map(|(shown, files)| (shown.clone(), *files, "")));
     let mut found = Vec::new();
-    if let Some(home) = project.home {
-        found.extend(read_folder(home, FOLDER, &format!("~/{FOLDER}"), reports));
-    }
-    found.extend(read_folder(project.files, FOLDER, FOLDER, reports));
-    for (shown, files) in project.profile_folders {
-        found.extend(read_folder(*files, "", shown, reports));
+    for (index, (shown, files, folder)) in folders.iter().enumerate() {
+        // A folder that is named again counts where it is named last: its profiles do not clash with themselves.
+        if !folders[index + 1..].iter().any(|(later, ..)| later == shown) {
+            found.extend(read_folder(*files, folder, shown, reports));
+        }
     }
     found
 }

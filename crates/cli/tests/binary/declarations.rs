@@ -106,6 +106,18 @@ fn a_project_may_name_profile_folders_anywhere() {
 }
 
 #[test]
+fn a_profile_folder_that_is_named_twice_does_not_clash_with_itself() {
+    let mut project = Project::new()
+        .file(".dex/agents/x.md", &PROFILE.replace("---\nd", "---\nid: xx\nd"))
+        .file("more/y.md", PROFILE);
+    for folders in [r#"".dex/agents""#, r#""more", "more/""#, r#""more", ".dex/agents", "./more""#] {
+        project = project.file("entourage.toml", &format!("[dex]\nprofile_dirs = [{folders}]\n"));
+        assert_eq!(project.json(&["check"]), json!({"reports": []}), "{folders}");
+        assert_eq!(files(&project, &[])[0], "xx .dex/agents/x.md", "{folders}");
+    }
+}
+
+#[test]
 fn the_settings_declare_agents_and_choose_dialects() {
     let project = Project::new().file(
         "entourage.toml",
