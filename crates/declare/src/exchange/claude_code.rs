@@ -80,7 +80,7 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     solo.denied_tools = said(&mut fields, "disallowedTools", keys::listed_texts);
     solo.children = children(solo.tools.as_ref());
     solo.model = said(&mut fields, "model", Fields::text).map(|said| said.map(|text| models::of_claude(&text)));
-    let plan = said(&mut fields, "permissionMode", Fields::text).filter(|said| said.value == "plan");
+    let plan = keys::right(&mut fields, "permissionMode", &MODES).filter(|said| said.value == "plan");
     solo.read_only = plan.map(|said| said.map(|_| true));
     solo.steps_max = said(&mut fields, "maxTurns", keys::lax_count);
     solo.skills = said(&mut fields, "skills", keys::listed_texts).map(|said| said.map(keys::values));
@@ -179,6 +179,8 @@ fn record(name: &Name, solo: &Solo) -> Record {
 }
 
 const SERVERS: Spelling = Spelling { command_type: None, url_type: Some("http"), all_tools: false, known: true };
+
+const MODES: [&str; 7] = ["default", "manual", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan"];
 
 const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 

@@ -6,7 +6,7 @@ use crate::Format;
 use crate::exchange::delegate::Beyonds;
 use crate::exchange::entries::{entries, entry, sound, text};
 use crate::exchange::servers::{self, Spelling};
-use crate::exchange::{File, Record, Written, beside, complete, file_stem, models, said, strict};
+use crate::exchange::{File, Record, Written, beside, complete, file_stem, keys, models, said, strict};
 use crate::faults::{Faults, quoted};
 use crate::fields::Fields;
 use crate::solo::{ModelWish, Said, Server, Solo};
@@ -22,6 +22,7 @@ const FORMAT: Format = Format::Codex;
 const BODY: &str = "developer_instructions";
 
 const READ_ONLY: &str = "read-only";
+const SANDBOXES: [&str; 3] = [READ_ONLY, "workspace-write", "danger-full-access"];
 
 /// How hard a model may think, in the words of Codex.
 const EFFORTS: [&str; 6] = ["none", "minimal", "low", "medium", "high", "xhigh"];
@@ -112,7 +113,7 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     let model = said(&mut fields, "model", Fields::text);
     solo.model = model.map(|said| said.map(|model| wish(model, provider.as_deref())));
     solo.effort = said(&mut fields, "model_reasoning_effort", Fields::text);
-    let looks = said(&mut fields, "sandbox_mode", Fields::text).filter(|said| said.value == READ_ONLY);
+    let looks = keys::right(&mut fields, "sandbox_mode", &SANDBOXES).filter(|said| said.value == READ_ONLY);
     solo.read_only = looks.map(|said| said.map(|_| true));
     solo.servers = said(&mut fields, "mcp_servers", read_servers);
     // Without a model a provider says something by itself.

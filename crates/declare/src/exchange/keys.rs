@@ -1,8 +1,10 @@
 //! Fields as a declaration says them: with the key and its place, and in the shapes that harnesses share.
 
+use crate::faults::{did_you_mean, quoted};
 use crate::fields::Fields;
 use crate::solo::{Said, Solo};
 use crate::tree::{At, Node, Tree};
+use entourage_model::Report;
 use std::collections::BTreeMap;
 
 /// A field with its key and place: `said(&mut fields, "model", Fields::text)`.
@@ -66,6 +68,18 @@ pub(crate) fn lax_count(fields: &mut Fields<'_>, key: &'static str) -> Option<u3
         _ => None,
     };
     in_quotes.or_else(|| fields.count(key))
+}
+
+/// A word for what an agent may do. One that the format does not know takes no right away, which nobody would see.
+pub(crate) fn right(fields: &mut Fields<'_>, key: &'static str, words: &[&str]) -> Option<Said<String>> {
+    let said = said(fields, key, Fields::text)?;
+    if !words.contains(&said.value.as_str()) {
+        let (named, known) = (fields.named(key), words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "));
+        let what = format!("{named} must be one of {known}, not {}: it takes no right away", quoted(&said.value));
+        let hint = did_you_mean(&said.value, words.iter().copied());
+        fields.report_at(said.spot, Report { hint, ..Report::warning("D132", what) });
+    }
+    Some(said)
 }
 
 /// An array of strings.

@@ -83,7 +83,7 @@ fn a_value_with_a_colon_is_what_its_author_meant() {
 }
 
 /// Path, text and reports.
-const FAULTS: [(&str, &str, &[&str]); 11] = [
+const FAULTS: [(&str, &str, &[&str]); 12] = [
     (".claude/agents/a.md", "no front matter", &["error[D005] .claude/agents/a.md:1:1 `name` is missing | add `name`"]),
     (
         ".claude/agents/a.md",
@@ -104,6 +104,13 @@ const FAULTS: [(&str, &str, &[&str]); 11] = [
         "---\nname: a\ndescription: b\nmaxturns: 3\n---\n",
         &[
             "warning[D007] .claude/agents/a.md:4:1 the field `maxturns` is unknown and has no effect | did you mean `maxTurns`?",
+        ],
+    ),
+    (
+        ".claude/agents/a.md",
+        "---\nname: a\ndescription: b\npermissionMode: paln\n---\n",
+        &[
+            "warning[D132] .claude/agents/a.md:4:1 `permissionMode` must be one of `default`, `manual`, `acceptEdits`, `auto`, `dontAsk`, `bypassPermissions`, `plan`, not `paln`: it takes no right away | did you mean `plan`?",
         ],
     ),
     (

@@ -1,6 +1,6 @@
 //! Files of Codex, and roles of its configuration.
 
-use crate::kit::{exported, imported, lines, lost_by_agent, only_file, page, toml};
+use crate::kit::{exported, imported, lines, loaded, lost_by_agent, only_file, page, toml};
 use entourage_declare::{Format, MemoryFiles, import, import_beside};
 use serde_json::{Value, json};
 
@@ -45,6 +45,24 @@ fn a_fault_has_its_place_and_says_what_to_do() {
             "warning[D007] .codex/agents/a.toml:7:1 the field `mcp_servers.s.arg` is unknown and has no effect | did you mean `args`?",
         ],
     );
+}
+
+#[test]
+fn a_word_that_takes_no_right_away_is_told_of_when_it_comes_and_where_it_is_kept() {
+    let text = "name = 'a'\ndescription = 'b'\ndeveloper_instructions = 'x'\nsandbox_mode = 'read-onyl'";
+    let told = |place: &str| {
+        format!(
+            "warning[D132] {place} `sandbox_mode` must be one of `read-only`, `workspace-write`, `danger-full-access`, not \
+             `read-onyl`: it takes no right away | did you mean `read-only`?"
+        )
+    };
+    check(".codex/agents/a.toml", text, &[&told(".codex/agents/a.toml:4:1")]);
+    let kept = imported(".codex/agents/a.toml", text).agents.remove(0);
+    let loaded = loaded(&MemoryFiles::from_iter([(kept.path.as_str(), kept.text.as_str())]));
+    assert_eq!(lines(&loaded.reports), [told(".agents/agents/a.md:7:3")]);
+    for word in ["read-only", "workspace-write", "danger-full-access"] {
+        check(".codex/agents/a.toml", &text.replace("read-onyl", word), &[]);
+    }
 }
 
 #[test]
