@@ -50,6 +50,10 @@ impl Declared<Solo> {
 }
 
 impl<D> Declared<D> {
+    pub(crate) fn id_and_file(&self) -> (Name, String) {
+        (self.name.value.clone(), self.faults.file.clone())
+    }
+
     pub(crate) fn place(&self, spot: Spot) -> entourage_model::Place {
         self.faults.place(spot)
     }

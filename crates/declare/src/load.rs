@@ -4,9 +4,9 @@ use crate::check::{DeclaredServer, Owner, Solitary, Stage, Toolkit, cast, check,
 use crate::draft::Declared;
 use crate::faults::{did_you_mean, quoted};
 use crate::solo::Solo;
-use crate::stax::{self, Stax};
+use crate::stax::{self, NamedPackage, Stax};
 use crate::{Files, Tools, agentscope, builtin, dex, harness, lead, settings, standard_agents};
-use entourage_model::{Agent, Dialect, Kind, Name, Place, Report, Secret, Team};
+use entourage_model::{Agent, Dialect, Kind, Name, Place, Report, Secret, Severity, Team};
 use entourage_script::OneReading;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,8 +24,25 @@ pub struct Loaded {
     pub headers: BTreeMap<Name, BTreeMap<String, Secret>>,
     /// The MCP servers that declarations bring. They are not stored either.
     pub servers: Vec<DeclaredServer>,
+    /// Where declarations name the folder that defines their agent, by agent. Whoever reads the folder reports there.
+    pub definition_folders: BTreeMap<Name, Place>,
+    /// The packages that the definition of stax names. Whether each is a reference is for whoever packs to say.
+    pub packages: Vec<NamedPackage>,
+    /// The agents that are declared and not in the team, each with its file.
+    pub broken: BTreeMap<Name, String>,
     /// By file, then line.
     pub reports: Vec<Report>,
+}
+
+impl Loaded {
+    /// The first reason why an agent is not in the team although it is declared. Where its own file has none, something
+    /// that it needs is broken.
+    pub fn first_fault(&self, agent: &Name) -> Option<&Report> {
+        let file = self.broken.get(agent)?;
+        let is_own = |report: &&Report| report.place.as_ref().is_some_and(|place| place.file == *file);
+        let mut errors = self.reports.iter().filter(|report| report.severity == Severity::Error);
+        errors.clone().find(is_own).or_else(|| errors.next())
+    }
 }
 
 /// Where a project's declarations are looked for, and what they may name.
@@ -80,9 +97,10 @@ pub fn load(project: &Project<'_>) -> Loaded {
     let drafts = standard_agents::read(files, &memory);
     let stax = stax::read(files, &memory);
     let stax_primary = stax.as_ref().map(|stax| stax.primary.name.value.clone());
+    let packages = stax.as_ref().map(|stax| stax.packages().to_vec()).unwrap_or_default();
     let solos = read_solos(project, settled.subagents, stax, &mut reports);
-    let ids = drafts.agents.iter().map(|declared| &declared.name).chain(solos.iter().map(|declared| &declared.name));
-    let ids: BTreeSet<Name> = ids.map(|name| name.value.clone()).collect();
+    let ids = drafts.agents.iter().map(Declared::id_and_file).chain(solos.iter().map(Declared::id_and_file));
+    let mut ids: BTreeMap<Name, String> = ids.collect();
     let has_lead = stax_primary.is_some() || drafts.declares_agent(lead::NAME);
     let mut team = Team::default();
     let checked = check(drafts, known);
@@ -106,7 +124,9 @@ pub fn load(project: &Project<'_>) -> Loaded {
     // A broken module is found by everybody who imports it.
     reports.dedup();
     let primary = stax_primary.unwrap_or_else(|| Name::from(lead::NAME));
-    Loaded { team, primary, headers: joined.headers, servers: joined.servers, reports }
+    ids.retain(|name, _| !team.agents.contains_key(name));
+    let Joined { headers, servers, definition_folders, .. } = joined;
+    Loaded { team, primary, headers, servers, definition_folders, packages, broken: ids, reports }
 }
 
 /// The declarations with one side, in the order in which they count. Markdown files that stax names are its own.
@@ -134,6 +154,7 @@ struct Joined {
     offered: BTreeSet<Name>,
     headers: BTreeMap<Name, BTreeMap<String, Secret>>,
     servers: Vec<DeclaredServer>,
+    definition_folders: BTreeMap<Name, Place>,
 }
 
 /// Brings the agents with one side into the team.
@@ -165,8 +186,9 @@ fn join(
     let mut joined = Joined::default();
     let mut agents = Vec::new();
     for (name, role) in &cast {
-        let Solitary { agent, headers, servers } = check_solo(name, role, &stage, reports);
+        let Solitary { agent, headers, servers, folder } = check_solo(name, role, &stage, reports);
         joined.servers.extend(servers);
+        joined.definition_folders.extend(folder.map(|place| (name.clone(), place)));
         joined.offered.extend(Some(name.clone()).filter(|_| is_offered(role)));
         joined.headers.extend((!headers.is_empty()).then(|| (name.clone(), headers)));
         agents.push((name.clone(), Arc::new(agent)));
@@ -189,7 +211,7 @@ fn give_dialects(
     team: &mut Team,
     wishes: &Wishes,
     places: &BTreeMap<String, Place>,
-    ids: &BTreeSet<Name>,
+    ids: &BTreeMap<Name, String>,
     reports: &mut Vec<Report>,
 ) {
     for (name, dialects) in &wishes.agent_dialects {
@@ -208,7 +230,7 @@ fn give_dialects(
     }
     let named: BTreeSet<_> = wishes.agent_dialects.keys().chain(places.keys()).collect();
     for name in named {
-        if team.agents.contains_key(name.as_str()) || ids.contains(name.as_str()) {
+        if team.agents.contains_key(name.as_str()) || ids.contains_key(name.as_str()) {
             continue;
         }
         let what = format!("the settings speak of agent {}, which is not declared", quoted(name));

@@ -103,6 +103,8 @@ pub(crate) struct Solo {
     pub(crate) children: Option<Said<Vec<At<Name>>>>,
     pub(crate) skills: Option<Said<Vec<String>>>,
     pub(crate) workspace: Option<Said<WorkspaceWish>>,
+    /// Where it names the folder that defines it, which is read and judged elsewhere.
+    pub(crate) folder_spot: Option<Spot>,
     /// Where it runs, if not here.
     pub(crate) url: Option<Said<String>>,
     pub(crate) headers: Option<Said<BTreeMap<String, String>>>,
@@ -147,6 +149,7 @@ impl Solo {
             children: None,
             skills: None,
             workspace: None,
+            folder_spot: None,
             url: None,
             headers: None,
             invocation: None,
@@ -198,6 +201,7 @@ impl Solo {
             children,
             skills,
             workspace,
+            folder_spot: _,
             url,
             headers,
             invocation,

@@ -21,7 +21,7 @@ mod subagents;
 mod write;
 
 pub use name::{is_valid as is_agent_name, slug as agent_slug};
-pub use parcel::{PackedFolder, Parcel, ParcelKind, parcel, parcel_of_team};
+pub use parcel::{NamedPackage, PackedFolder, Parcel, ParcelKind, parcel, parcel_of_team};
 pub use prompt::{preamble, render_prompt};
 pub use rules::{Rule, Scope, rule_id, rules_in};
 pub(crate) use write::write;
@@ -63,6 +63,12 @@ pub(crate) struct Stax {
     /// The Markdown files that it names: they are nobody else's declarations.
     pub(crate) claimed: BTreeSet<String>,
     parcel: Parcel,
+}
+
+impl Stax {
+    pub(crate) fn packages(&self) -> &[NamedPackage] {
+        &self.parcel.packages
+    }
 }
 
 /// The file that a project's agent is defined in.

@@ -31,6 +31,7 @@ pub(super) fn read(id: &str, node: &Node, path: &str, whence: Whence<'_>, faults
     let mut solo = Solo::new(Format::AgentScope, "");
     solo.description = keys.description();
     solo.workspace = workspace::read(&mut keys);
+    solo.folder_spot = node.field("workspace").and_then(|workspace| workspace.field("path")).map(|path| path.spot);
     solo.model = keys.model();
     solo.steps_max = keys.steps();
     solo.temperature = keys.said("temperature", "a number", number);

@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::solo::{Invocation, ModelWish, ReturnMode, Said, Solo};
 use crate::tree::{At, Spot};
 use entourage_model::{
-    Agent, ChildEntry, ModelRef, Name, Prompt, Reasoning, Remote, Report, Sampling, Secret, SideConfig, Source,
+    Agent, ChildEntry, ModelRef, Name, Place, Prompt, Reasoning, Remote, Report, Sampling, Secret, SideConfig, Source,
     ToolEntry, WorkspaceMode, WorkspaceWish,
 };
 use serde_json::{Map, Value};
@@ -37,6 +37,8 @@ pub(crate) struct Solitary {
     pub(crate) headers: BTreeMap<String, Secret>,
     /// The MCP servers that the declaration brings.
     pub(crate) servers: Vec<DeclaredServer>,
+    /// Where the declaration names the folder that defines the agent.
+    pub(crate) folder: Option<Place>,
 }
 
 pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &mut Vec<Report>) -> Solitary {
@@ -71,7 +73,8 @@ pub(crate) fn check(name: &Name, role: &Role<'_>, stage: &Stage<'_>, reports: &m
         ..Agent::one_sided(name.clone(), description(solo), prompt.clone(), source)
     };
     let side_a = SideConfig { steps_max: steps_max(role), ..SideConfig::new(prompt) };
-    Solitary { agent: Agent { side_a, ..agent }, headers, servers: grants.declared }
+    let folder = solo.folder_spot.map(|spot| role.declared.place(spot));
+    Solitary { agent: Agent { side_a, ..agent }, headers, servers: grants.declared, folder }
 }
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The primary agent: `defineAgent()` of stax, with everything that it names.
 
-use super::parcel::{Parcel, ParcelKind};
+use super::parcel::{NamedPackage, Parcel, ParcelKind};
 use super::paths::Paths;
 use super::source::Source;
 use super::subagents::said;
@@ -47,13 +47,14 @@ fn definition(source: &mut Source<'_>, node: &Node, parcel: &mut Parcel, faults:
     let paths = Paths::read(&mut fields, ParcelKind::Agent);
     let secrets = secrets(&mut fields);
     workspace_sources(&mut fields);
-    packages(&mut fields);
+    let packages = fields.names("packages");
     let rest = fields.finish();
     let rest = rest.into_iter().filter(|(key, _)| key != "specVersion");
     solo.rest = rest.map(|(key, value)| Said { key, spot: node.spot, value }).collect();
     solo.verbatim = if let Value::Object(map) = node.value() { map } else { Map::new() };
     check_identity(name.as_ref(), version.as_ref(), solo.tags.as_ref(), faults);
     parcel.definition.clone_from(&solo.verbatim);
+    parcel.packages = placed(packages, faults);
     let parts = paths.follow(source, &secrets, parcel, faults);
     solo.body = prompt::compose(&parts);
     solo.servers = parts.servers;
@@ -195,8 +196,8 @@ fn workspace_sources(fields: &mut Fields<'_>) {
     }
 }
 
-pub(super) fn packages(fields: &mut Fields<'_>) {
-    for (index, node) in fields.list("packages").unwrap_or_default().iter().enumerate() {
-        fields.name_of(&format!("packages[{index}]"), node);
-    }
+/// The packages that are named, each with its file.
+pub(super) fn placed(packages: Vec<At<Name>>, faults: &Faults) -> Vec<NamedPackage> {
+    let named = |At { value, spot }: At<Name>| NamedPackage { text: value.to_string(), place: faults.place(spot) };
+    packages.into_iter().map(named).collect()
 }

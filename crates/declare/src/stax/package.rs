@@ -1,6 +1,6 @@
 //! A package: `definePackage()`, which is what several agents share.
 
-use super::agent::{check_identity, packages, secrets};
+use super::agent::{check_identity, placed, secrets};
 use super::parcel::{Parcel, ParcelKind};
 use super::paths::Paths;
 use super::source::Source;
@@ -41,11 +41,12 @@ fn definition(
     }
     let paths = Paths::read(&mut fields, ParcelKind::Package);
     let secrets = secrets(&mut fields);
-    packages(&mut fields);
+    let packages = fields.names("packages");
     fields.finish();
     check_identity(name.as_ref(), version.as_ref(), tags.as_ref(), faults);
     if let Value::Object(definition) = node.value() {
         parcel.definition = definition;
     }
+    parcel.packages = placed(packages, faults);
     Some(paths.follow(source, &secrets, parcel, faults).subagents)
 }

@@ -37,6 +37,7 @@ pub struct Parcel {
     /// With the Markdown itself as `instructions`.
     pub subagents: Option<Value>,
     pub folders: Vec<PackedFolder>,
+    pub packages: Vec<NamedPackage>,
     /// About every file, by file and line.
     pub reports: Vec<Report>,
 }
@@ -52,6 +53,15 @@ pub struct PackedFolder {
     pub place: Place,
 }
 
+/// A package that a definition names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPackage {
+    /// As the author wrote it, which may be no reference.
+    pub text: String,
+    /// Where it is named.
+    pub place: Place,
+}
+
 impl Parcel {
     pub(super) fn new(kind: ParcelKind, entry: &str) -> Self {
         Self {
@@ -63,6 +73,7 @@ impl Parcel {
             mcp: None,
             subagents: None,
             folders: Vec::new(),
+            packages: Vec::new(),
             reports: Vec::new(),
         }
     }

@@ -50,7 +50,8 @@ fn check(markdown: &[u8], settings: &str) {
         tools: &Kit,
         memory: &entourage_script::NoMemory,
     };
-    let Loaded { team, primary, headers, servers, reports } = entourage_declare::load(&project);
+    let Loaded { team, primary, headers, servers, definition_folders, packages, broken, reports } =
+        entourage_declare::load(&project);
     for path in files.asked.lock().expect("nobody panicked while asking").iter() {
         assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."), "{path}");
     }
@@ -76,6 +77,8 @@ fn check(markdown: &[u8], settings: &str) {
     assert!(team.agents.contains_key(&primary));
     assert!(servers.iter().all(|server| server.key.agent.as_ref().is_some_and(|name| team.agents.contains_key(name))));
     assert!(headers.keys().all(|name| team.agents.contains_key(name)));
+    assert!(definition_folders.keys().all(|name| team.agents.contains_key(name)));
+    assert!(packages.is_empty() && broken.keys().all(|name| !team.agents.contains_key(name)));
     assert!(reports.is_sorted_by_key(|report| report.place.clone()));
     let again = entourage_declare::load(&project);
     assert_eq!((&again.team, &again.reports), (&team, &reports));

@@ -10,6 +10,15 @@ fn changed(file: &str, from: &str, to: &str) -> Vec<String> {
 }
 
 #[test]
+fn packages_are_named_with_their_places_and_judged_by_whoever_packs() {
+    let text = AGENT.replace("subagents: \"./subagents.ts\"", "packages: [\"r.example/a:1\", \"not a ref\"]");
+    let loaded = project(&[("agent.ts", &text)]);
+    assert_eq!(lines(&loaded), [""; 0]);
+    let named: Vec<_> = loaded.packages.iter().map(|named| format!("{} {}", named.place, named.text)).collect();
+    assert_eq!(named, ["agent.ts:8:14 r.example/a:1", "agent.ts:8:31 not a ref"]);
+}
+
+#[test]
 fn a_subagent_is_told_something() {
     let reported = lines(&seed(&[("subagents/reviewer.md", "")]));
     let expected = "error[D060] subagents.ts:8:7 `agents.reviewer.instructions` is `./subagents/reviewer.md`, which is empty | say what the subagent is to do";
