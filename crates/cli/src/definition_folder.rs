@@ -3,7 +3,7 @@
 use crate::project::{self, Project};
 use crate::settings::Trust;
 use entourage_declare::{Files as _, Loaded};
-use entourage_model::{Agent, Place, Report, WorkspaceMode};
+use entourage_model::{Agent, Report, WorkspaceMode};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) fn read_prompts(loaded: &mut Loaded, project: &Project, trust: impl F
     for agent in loaded.team.agents.values_mut().filter(|agent| agent.remote.is_none()) {
         let Some(wish) = agent.workspace.clone() else { continue };
         let Some(folder) = wish.path else { continue };
-        let place = agent.source.file.as_ref().map(Place::file);
+        let place = loaded.definition_folders.get(&agent.name).cloned();
         let works_elsewhere = wish.mode == WorkspaceMode::Isolated && beneath(project, &folder).is_none();
         match read(project, &folder) {
             Ok(text) => {

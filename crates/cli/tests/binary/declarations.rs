@@ -2,7 +2,7 @@
 
 use crate::project::{ECHO, Project};
 use entourage_testkit::{FakeModel, Reply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const AGENT: &str = r#"{ "name": "helper", "description": "Helps.", "sideA": { "prompt": "helper" } }"#;
 const PROMPT: &str = r#"{ "name": "helper", "prompt": "You help.", "tools": ["read_file"] }"#;
@@ -155,7 +155,7 @@ fn defined_by(path: &str) -> String {
 async fn prompt_of(project: Project, options: &[&str]) -> (String, String) {
     let model = FakeModel::start(Reply::text("ok")).await;
     let project = project.with_model(&model);
-    let said = project.say(&[options, &["run", "digger", "hi"]].concat());
+    let said = project.say(&[&["--log", "warn"], options, &["run", "digger", "hi"]].concat());
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "ok\n"), "{said:?}");
     let prompt = model.requests()[0].body()["messages"][0]["content"].as_str().unwrap().to_owned();
     (prompt, said.stderr)
@@ -175,12 +175,13 @@ async fn the_agents_file_of_a_definition_folder_is_the_prompt() {
     let (prompt, said) = prompt_of(of("defs/digger"), &[]).await;
     assert_eq!(prompt, "");
     let what = "warning[C041]: agent `digger` has an empty prompt: `defs/digger/AGENTS.md` is not there";
-    assert!(said.contains(what) && said.contains("at subagents/digger.md"), "{said}");
+    assert!(said.contains(what) && said.contains("at subagents/digger.md:4:3\n"), "{said}");
 
     let far = outside.path().display().to_string();
     let (prompt, said) = prompt_of(of(&far), &[]).await;
     assert_eq!(prompt, "You lie outside.");
     assert!(said.contains("warning[T003]: agent `digger` works outside of the project, in `"), "{said}");
+    assert!(said.contains("at subagents/digger.md:4:3\n"), "{said}");
     assert_eq!(prompt_of(of(&far), &["--trust"]).await, ("You lie outside.".to_owned(), String::new()));
 
     let linked = of("link");
@@ -188,6 +189,27 @@ async fn the_agents_file_of_a_definition_folder_is_the_prompt() {
     assert_eq!(prompt_of(linked, &["--trust"]).await.0, "");
     let huge = of("defs").file("defs/AGENTS.md", &"x".repeat((8 << 20) + 1));
     assert!(prompt_of(huge, &[]).await.1.contains("it has more than 8 MiB"));
+}
+
+#[test]
+fn faults_of_a_definition_folder_lie_where_it_is_named_and_among_the_others() {
+    let settled =
+        "[subagents.delver]\ndescription = \"Settled.\"\nworkspace = { mode = \"shared\", path = \"none\" }\nodd = 1\n";
+    let digger = defined_by("defs/none").replace("description", "odd: 1\ndescription");
+    let project = Project::new().file("entourage.toml", settled).file("subagents/digger.md", &digger);
+    let reports = project.json(&["check"])["reports"].clone();
+    let place = |report: &Value| {
+        let place = &report["where"];
+        format!("{} {}:{}:{}", report["code"], place["file"], place["line"], place["column"]).replace('"', "")
+    };
+    let found: Vec<_> = reports.as_array().unwrap().iter().map(place).collect();
+    let expected = [
+        "C041 entourage.toml:3:32",
+        "D007 entourage.toml:4:1",
+        "D007 subagents/digger.md:2:1",
+        "C041 subagents/digger.md:5:3",
+    ];
+    assert_eq!(found, expected, "{reports}");
 }
 
 #[test]
