@@ -14,8 +14,9 @@ use crate::lock::{LOCK_FILE, Lock};
 use crate::manifest::Manifest;
 use crate::media::{self, ArtifactKind, LayerKind};
 use crate::packages::{Resolved, Shelf, resolve};
+use crate::reference::Reference;
 use crate::sources::Sources;
-use entourage_declare::{Files as _, Loss, Parcel, ParcelKind};
+use entourage_declare::{Files as _, Loss, NamedPackage, Parcel, ParcelKind};
 use entourage_model::{Digest, Place, Report, Severity};
 use folder::Folder;
 use serde_json::Value;
@@ -217,20 +218,24 @@ fn annotations(order: &Order<'_>, lock: Option<&[u8]>) -> Annotations {
 
 /// The packages that the definition names.
 fn packages(parcel: &Parcel, reports: &mut Vec<Report>) -> Vec<PackageEntry> {
-    let items = parcel.definition.get("packages").and_then(Value::as_array);
     let mut entries = Vec::new();
-    for text in items.into_iter().flatten().filter_map(Value::as_str) {
-        match text.parse() {
-            Ok(reference) => entries.push(PackageEntry { text: text.to_owned(), reference, digest: None }),
-            Err(Fault::BadReference { reason, .. }) => {
-                let what = format!("`packages` names `{}`, which is no reference: {reason}", text.escape_debug());
-                let report = Report::error("B016", what).at(Place::file(&parcel.entry));
-                reports.push(report.hint("as in `registry.example.com/team/package:1.0.0`"));
-            }
-            Err(_) => unreachable!("a text is a reference or it is none"),
+    for named in &parcel.packages {
+        match package_reference(named) {
+            Ok(reference) => entries.push(PackageEntry { text: named.text.clone(), reference, digest: None }),
+            Err(report) => reports.push(report),
         }
     }
     entries
+}
+
+/// What a definition means by a package, or what is said of one that is no reference.
+pub fn package_reference(named: &NamedPackage) -> Result<Reference, Report> {
+    named.text.parse().map_err(|fault| {
+        let Fault::BadReference { reason, .. } = fault else { unreachable!("a text is a reference or it is none") };
+        let what = format!("`packages` names `{}`, which is no reference: {reason}", named.text.escape_debug());
+        let report = Report::error("B016", what).at(named.place.clone());
+        report.hint("as in `registry.example.com/team/package:1.0.0`")
+    })
 }
 
 fn lock(sources: &Sources<'_>, reports: &mut Vec<Report>) -> Lock {

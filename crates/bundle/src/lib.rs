@@ -30,7 +30,7 @@ pub mod materialize;
 pub mod signature;
 
 pub use archive::{ArchiveStyle, ArchiveWriter, ENTRIES_MAX, Entry, EntryKind, read_archive};
-pub use build::{Built, BytesOf, Draft, Order, build};
+pub use build::{Built, BytesOf, Draft, Order, build, package_reference};
 pub use bundle::{Bundle, PackageEntry, Wanted};
 pub use canonical::{KeyOrder, canonical};
 pub use descriptor::{Annotations, Descriptor, EMPTY_BLOB};

@@ -19,6 +19,8 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
     };
     servers::distrust(&mut loaded, &settings.servers_left_out, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
+    // Nobody needs the packages to run an agent, but nobody could pack it either.
+    loaded.reports.extend(loaded.packages.iter().filter_map(|named| entourage_bundle::package_reference(named).err()));
     loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
     loaded

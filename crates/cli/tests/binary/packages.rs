@@ -77,6 +77,19 @@ fn packages_are_fetched_pinned_and_merged_in_their_order() {
 }
 
 #[test]
+fn a_package_that_is_no_reference_is_found_by_check_where_it_is_named() {
+    let project = agent(&["r.example/a/b:1", "not a ref"]);
+    let checked = project.say(&["check"]);
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    let document = project.say(&["--json", "check"]).document();
+    let [report] = document["reports"].as_array().unwrap().as_slice() else { panic!("{document}") };
+    let column = project.read("agent.json").find("\"not a ref\"").unwrap() + 1;
+    assert_eq!(report["code"], "B016");
+    assert_eq!(report["where"], json!({ "file": "agent.json", "line": 1, "column": column }));
+    project.say(&["build"]).refused(1, &["error[B016]", &format!("at agent.json:1:{column}")]);
+}
+
+#[test]
 fn packages_that_cannot_be_had_or_depend_on_themselves_are_refused() {
     let registry = RealRegistry::start(Access::Everybody);
     let name = |rest: &str| format!("{}/{rest}", registry.host());
