@@ -3,7 +3,7 @@
 //! Declarations may change at any time, so that whoever asks is given what was read after the asking. Many who ask at once
 //! share one reading.
 
-use entourage_model::Team;
+use entourage_model::{Name, Team};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,11 @@ use tokio::sync::Mutex;
 /// Gives the team that new root threads are started from. Declarations may have changed since the last call.
 pub trait Teams: Debug + Send + Sync + 'static {
     fn current(&self) -> Arc<Team>;
+
+    /// Why an agent that is declared is not in the team, for people. Absent: nobody declares it, or nobody knows.
+    fn lack(&self, _agent: &Name) -> Option<String> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -50,6 +55,15 @@ impl Current {
         let team = latest.take().map(|read| read.team).filter(|known| *known == team).unwrap_or(team);
         *latest = Some(Read { asked, team: Arc::clone(&team) });
         team
+    }
+
+    /// The same about an agent that is not in it.
+    pub(crate) async fn lack(&self, agent: Name) -> Option<String> {
+        let teams = Arc::clone(&self.teams);
+        match tokio::task::spawn_blocking(move || teams.lack(&agent)).await {
+            Ok(lack) => lack,
+            Err(broken) => std::panic::resume_unwind(broken.into_panic()),
+        }
     }
 }
 

@@ -64,6 +64,11 @@ impl Fault {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
     }
 
+    pub(crate) fn because(mut self, why: &str) -> Self {
+        self.why.message = format!("{}: {why}", self.why.message).into();
+        self
+    }
+
     pub(crate) fn hint(mut self, hint: &'static str) -> Self {
         self.why.hint = Some(hint);
         self

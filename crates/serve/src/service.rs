@@ -2,6 +2,7 @@
 
 use crate::codes::Codes;
 use crate::current::{Current, Teams};
+use crate::fault::Fault;
 use crate::glance::Glances;
 use crate::identity::Identity;
 use crate::meters::Meters;
@@ -98,5 +99,15 @@ impl Service {
     /// What the project declares at the moment.
     pub(crate) async fn team(&self) -> Arc<Team> {
         self.current.team().await
+    }
+
+    /// Why no thread can be made. Whoever declared the agent is told what is wrong with it.
+    pub(crate) async fn refusal(&self, error: RuntimeError) -> Fault {
+        let lack = match &error {
+            RuntimeError::NoAgent(agent) => self.current.lack(agent.clone()).await,
+            _ => None,
+        };
+        let fault = Fault::from(error);
+        lack.into_iter().fold(fault, |fault, lack| fault.because(&lack))
     }
 }

@@ -97,8 +97,12 @@ pub(crate) async fn create(
         variables,
     };
     let made = match key {
-        Some(key) => service.runtime.create_once(root, key).await?,
-        None => service.runtime.create(root).await?,
+        Some(key) => service.runtime.create_once(root, key).await,
+        None => service.runtime.create(root).await,
+    };
+    let made = match made {
+        Ok(made) => made,
+        Err(error) => return Err(service.refusal(error).await),
     };
     service.meters.thread_created();
     // What it is at first, whatever has become of it since: a repetition gets the same answer.

@@ -14,7 +14,7 @@ use crate::storage::Storage;
 use crate::token_file;
 use crate::workbench::{self, Equipment, Workbench};
 use clap::Args;
-use entourage_model::{Report, Severity, Team};
+use entourage_model::{Name, Report, Severity, Team};
 use entourage_serve::{Drain, Server, Service, Teams, Token};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -163,5 +163,12 @@ impl Declared {
 impl Teams for Declared {
     fn current(&self) -> Arc<Team> {
         Arc::new(declarations::load(&self.project, &self.settings, &self.files).team)
+    }
+
+    fn lack(&self, agent: &Name) -> Option<String> {
+        let loaded = declarations::load(&self.project, &self.settings, &self.files);
+        let Report { code, what, place, .. } = loaded.first_fault(agent)?;
+        let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        Some(format!("its declaration has faults, of which the first is {}{place}: {what}", code.0))
     }
 }

@@ -125,6 +125,34 @@ async fn a_killed_server_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_for_a_broken_agent_is_told_what_is_wrong_with_it() {
+    let model = FakeModel::start(Reply::text("ok")).await;
+    let project = Project::new()
+        .with_model(&model)
+        .file("subagents/alpha.md", "---\ndescription: [\n---\nA")
+        .file("agents/agents/beta.json", r#"{ "name": "beta", "sideA": { "prompt": "gone" } }"#);
+    tokio::task::block_in_place(|| {
+        let serving = Serving::start(&project);
+        let refused = |agent: &str| {
+            let (status, document) = serving.ask("POST", "/threads", &json!({ "agent": agent, "message": "x" }));
+            assert_eq!((status, &document["error"]["code"]), (404, &json!("unknown_agent")), "{document}");
+            document["error"]["message"].as_str().unwrap().to_owned()
+        };
+        let faulty = "its declaration has faults, of which the first is";
+        let alpha = refused("alpha");
+        let expected = format!("there is no agent `alpha`: {faulty} D114 at subagents/alpha.md:2:");
+        assert!(alpha.starts_with(&expected), "{alpha}");
+        let beta = refused("beta");
+        assert!(
+            beta.starts_with(&format!("there is no agent `beta`: {faulty} D012 at agents/agents/beta.json:1:")),
+            "{beta}"
+        );
+        assert_eq!(refused("gamma"), "there is no agent `gamma`");
+        serving.kill();
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_never_answers_does_not_keep_a_server() {
     let model = FakeModel::start(Reply::hang()).await;
     let project = Project::new().with_model(&model);
