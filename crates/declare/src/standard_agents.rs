@@ -33,8 +33,13 @@ use std::thread;
 /// How many definitions are evaluated at once, of all kinds together: one that never ends holds up few others.
 const AT_ONCE: usize = 8;
 
+/// How many definitions may be given up, each after its own limits, before the rest of them is not evaluated: whatever a
+/// project holds, reading it ends after about two such limits.
+const GIVEN_UP_MAX: usize = 8;
+
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Drafts {
-    let mut reader = Reader { files, memory, read: BTreeMap::new(), reports: Vec::new() };
+    let given_up = AtomicUsize::new(0);
+    let mut reader = Reader { files, memory, given_up, read: BTreeMap::new(), reports: Vec::new() };
     let folders = [AgentDraft::FOLDER, PromptDraft::FOLDER, ToolDraft::FOLDER, ModelDraft::FOLDER, HookDraft::FOLDER];
     let listed = folders.map(|folder| (folder, reader.list(folder)));
     reader.read_all(&listed);
@@ -68,6 +73,8 @@ enum Named {
 struct Reader<'a> {
     files: &'a dyn Files,
     memory: &'a dyn Memory,
+    /// How many definitions reached a limit.
+    given_up: AtomicUsize,
     /// What was read of each folder, in the order of the files' names.
     read: BTreeMap<&'static str, Vec<Definable>>,
     reports: Vec<Report>,
@@ -119,7 +126,7 @@ impl Reader<'_> {
 
     fn value(&self, path: &str, faults: &mut Faults) -> Option<(Node, Option<Arc<Program>>)> {
         if !path.ends_with(".json") {
-            let (node, program) = typescript::evaluate(path, self.files, self.memory, faults)?;
+            let (node, program) = self.evaluate(path, faults)?;
             return Some((node, Some(Arc::new(program))));
         }
         let text = files::text(self.files, path).map_err(|report| faults.reports.push(report)).ok()??;
@@ -127,6 +134,20 @@ impl Reader<'_> {
             faults.push(fault.spot, fault.report());
         });
         Some((parsed.ok()?, None))
+    }
+
+    fn evaluate(&self, path: &str, faults: &mut Faults) -> Option<(Node, Program)> {
+        if self.given_up.load(Ordering::Relaxed) >= GIVEN_UP_MAX {
+            let what =
+                format!("the definition was not evaluated: {GIVEN_UP_MAX} others reached their limits before it");
+            faults.push(Spot::START, Report::error(typescript::GIVEN_UP, what).hint("mend those first"));
+            return None;
+        }
+        let evaluated = typescript::evaluate(path, self.files, self.memory, faults);
+        if faults.reports.iter().any(|report| report.code.0 == typescript::GIVEN_UP) {
+            self.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+        evaluated
     }
 
     fn folder<D: Definition>(&mut self) -> Vec<Declared<D>> {

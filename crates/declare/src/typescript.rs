@@ -13,6 +13,9 @@ pub(crate) const EXTENSIONS: [&str; 4] = [".ts", ".mts", ".js", ".mjs"];
 /// A key that an object has twice.
 pub(crate) const DOUBLE: &str = "D038";
 
+/// A definition that reached a limit.
+pub(crate) const GIVEN_UP: &str = "D025";
+
 /// What the module at `path` exports by default. Absent: it went away, or the reason is reported, in whichever module
 /// it lies.
 pub(crate) fn evaluate(
@@ -130,9 +133,9 @@ fn report(fault: Fault) -> Report {
                 missing_global(&what).unwrap_or("a definition is evaluated whenever it is read, and must not throw");
             Report::error("D024", format!("the definition threw: {what}")).hint(hint)
         }
-        FaultKind::Time => Report::error("D025", format!("the definition was not evaluated: {what}"))
+        FaultKind::Time => Report::error(GIVEN_UP, format!("the definition was not evaluated: {what}"))
             .hint("only say what is defined; work belongs into `execute` of a tool"),
-        FaultKind::Memory => Report::error("D025", format!("the definition was not evaluated: {what}"))
+        FaultKind::Memory => Report::error(GIVEN_UP, format!("the definition was not evaluated: {what}"))
             .hint("only say what is defined; data belongs into a file that a tool reads"),
         FaultKind::Value | FaultKind::Arguments => {
             Report::error("D026", format!("the module gives no definition: {what}"))

@@ -153,6 +153,24 @@ fn limits_end_what_would_not_end() {
 }
 
 #[test]
+fn a_project_of_definitions_without_end_is_given_up_as_a_whole() {
+    let hog = "const all = [];\nfor (;;) all.push(new Array(100000).fill(7));\nexport default all;\n";
+    let hogs: String = (10..34).map(|index| format!("-- agents/tools/t{index}.ts\n{hog}")).collect();
+    let fine = r#"-- agents/agents/a.json
+{"name": "a", "sideA": {"prompt": "p"}}
+-- agents/prompts/p.ts
+export default { name: 'p', prompt: '' };
+"#;
+    let loaded = project(&format!("{fine}{hogs}"));
+    let told = lines(&loaded);
+    assert!(told.len() == 24 && told.iter().all(|line| line.starts_with("error[D025]: ")), "{told:?}");
+    // Seven may be given up, and eight be at work, before the eighth is.
+    let unread = "the definition was not evaluated: 8 others reached their limits before it at agents/tools/t";
+    assert!(told.iter().filter(|line| line.contains(unread)).count() >= 24 - 15, "{told:?}");
+    assert_eq!(names(&loaded), ["a"], "what was read before is there");
+}
+
+#[test]
 fn the_default_export_is_the_definition() {
     check_fault("export const tool = 1;", "D026", ":1:1", "write `export default`");
     check_module(
