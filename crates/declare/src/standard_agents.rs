@@ -89,10 +89,16 @@ struct Definable {
 
 impl Reader<'_> {
     fn list(&mut self, folder: &'static str) -> Vec<String> {
-        self.files.list(folder).unwrap_or_else(|fault| {
+        let names = self.files.list(folder).unwrap_or_else(|fault| {
             self.reports.push(files::unreadable(folder, &fault));
             Vec::new()
-        })
+        });
+        for name in names.iter().filter(|name| has_other_ending(name)) {
+            let report = Report::warning("D081", "this file declares nothing: no definition has a name that ends so");
+            let place = Faults::new(format!("{folder}/{name}")).place(Spot::START);
+            self.reports.push(report.at(place).hint("write it in TypeScript or JSON, and name it `.ts` or `.json`"));
+        }
+        names
     }
 
     /// Reads the files of all folders side by side.
@@ -178,6 +184,14 @@ fn stem(name: &str) -> Option<&str> {
     let json = name.strip_suffix(".json");
     let code = || typescript::EXTENSIONS.iter().find_map(|end| name.strip_suffix(end)).filter(|stem| !is_beside(stem));
     json.or_else(code).filter(|stem| !stem.is_empty() && !stem.starts_with('.'))
+}
+
+/// What looks like a definition and is none, so that whoever wrote it waits for it in vain.
+const OTHER_ENDINGS: [&str; 4] = [".tsx", ".cts", ".yaml", ".yml"];
+
+fn has_other_ending(name: &str) -> bool {
+    let stem = OTHER_ENDINGS.iter().find_map(|end| name.strip_suffix(end));
+    stem.is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.') && !is_beside(stem))
 }
 
 fn is_beside(stem: &str) -> bool {

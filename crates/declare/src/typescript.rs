@@ -124,8 +124,12 @@ fn report(fault: Fault) -> Report {
     let report = match kind {
         FaultKind::Read => Report::error("D001", format!("`{file}` cannot be read: {what}"))
             .hint("check that it is there and that you may read it"),
-        FaultKind::Syntax => Report::error("D022", format!("this is not valid TypeScript: {what}"))
-            .hint("mend the text at the place shown"),
+        // A module may import data.
+        FaultKind::Syntax => match what.strip_prefix("not JSON: ") {
+            Some(what) => Report::error("D004", format!("this is not valid JSON: {what}")),
+            None => Report::error("D022", format!("this is not valid TypeScript: {what}")),
+        }
+        .hint("mend the text at the place shown"),
         FaultKind::Import => Report::error("D023", what)
             .hint("import modules of the project by a relative path, or one of those that come with entourage"),
         FaultKind::Threw => {

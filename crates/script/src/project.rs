@@ -125,7 +125,10 @@ impl Project {
         if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
             let spot = Spot { line: count(error.line()), column: count(error.column()) };
-            return Err(Fault::new(FaultKind::Syntax, path, format!("not JSON: {error}")).at(spot));
+            let words = error.to_string();
+            // The place is said beside it.
+            let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+            return Err(Fault::new(FaultKind::Syntax, path, format!("not JSON: {words}")).at(spot));
         }
         // As a text, because an object literal would take `__proto__` for something else.
         let javascript = format!("export default JSON.parse({});\n", serde_json::Value::from(text));

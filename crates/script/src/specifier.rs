@@ -67,12 +67,21 @@ fn drive(specifier: &str) -> bool {
 fn unknown(specifier: &str) -> String {
     let shown = specifier.escape_debug();
     let name = specifier.strip_prefix("node:").unwrap_or(specifier);
-    let why = match meant(specifier, modules::names()) {
+    let why = match longer(specifier).or_else(|| meant(specifier, modules::names())) {
         Some(name) => format!("did you mean `{name}`?"),
         None if specifier.starts_with("node:") || NODE.contains(&name) => "code is evaluated without Node".to_owned(),
         None => format!("packages are not installed; there are {OURS}, and the project's files by `./`"),
     };
     format!("there is no module `{shown}`: {why}")
+}
+
+/// The module of the same scope whose own name ends this one, such as `@stax/codex` for `@stax/adapter-codex`.
+fn longer(specifier: &str) -> Option<&'static str> {
+    let (scope, own) = specifier.rsplit_once('/')?;
+    modules::names().find(|name| {
+        let known = name.rsplit_once('/').filter(|(known, _)| *known == scope);
+        known.is_some_and(|(_, name)| own.strip_suffix(name).is_some_and(|before| before.ends_with('-')))
+    })
 }
 
 /// Modules of Node that definitions reach for.

@@ -237,3 +237,16 @@ fn reports_are_in_the_order_of_files_and_lines() {
         ],
     );
 }
+
+#[test]
+fn a_file_that_ends_like_no_definition_is_told_of() {
+    let text: String = ["x.tsx", "x.cts", "x.yaml", "x.test.tsx", "x.d.cts", ".x.yml", "README.md"]
+        .map(|name| format!("-- agents/agents/{name}\n\n"))
+        .concat();
+    let told = |name: &str| {
+        format!(
+            "warning[D081]: this file declares nothing: no definition has a name that ends so at agents/agents/{name}:1:1; write it in TypeScript or JSON, and name it `.ts` or `.json`"
+        )
+    };
+    check(&text, &[&told("x.cts"), &told("x.tsx"), &told("x.yaml")]);
+}

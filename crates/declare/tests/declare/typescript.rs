@@ -130,6 +130,16 @@ export default { name: 'm', provider: 'openai', model: 'x', providerOptions: { o
 }
 
 #[test]
+fn data_that_is_no_json_is_told_as_that() {
+    let told = lines(&project(
+        "-- agents/tools/t.ts\nimport d from '../d.json';\nexport default d;\n-- agents/d.json\n{\"a\": nul}\n",
+    ));
+    let expected =
+        "error[D004]: this is not valid JSON: expected ident at agents/d.json:1:10; mend the text at the place shown";
+    assert_eq!(told, [expected]);
+}
+
+#[test]
 fn only_the_project_s_own_modules_and_ours_are_imported() {
     for path in ["fs", "node:fs", "lodash", "../../../secret", "/etc/passwd", "./missing", "file:///etc/passwd"] {
         check_fault(

@@ -74,7 +74,12 @@ fn json_is_imported_with_or_without_saying_so() {
         expected,
     );
     let entry = (ENTRY, "import d from './d.json'; export default d");
-    refused(&[entry, ("agents/tools/d.json", "{\n  \"a\": nul }")], Syntax, "not JSON", "agents/tools/d.json:2:11");
+    refused(
+        &[entry, ("agents/tools/d.json", "{\n  \"a\": nul }")],
+        Syntax,
+        "not JSON: expected ident",
+        "agents/tools/d.json:2:11",
+    );
     let entry = (ENTRY, "import d from './d.json' with { type: 'text' }; export default d");
     refused(&[entry, ("agents/tools/d.json", "1")], Import, "cannot be imported as `text`", "agents/tools/a.ts:1:15");
     let entry = (ENTRY, "import d from './d' with { type: 'json' }; export default d");
@@ -124,6 +129,8 @@ fn modules_that_nobody_provides_are_refused_with_the_nearest_name() {
     check_refused("fs", "code is evaluated without Node");
     check_refused("lodash", "packages are not installed; there are `zod`");
     check_refused("@stax/claudecode", "did you mean `@stax/claude-code`?");
+    check_refused("@stax/adapter-codex", "did you mean `@stax/codex`?");
+    check_refused("@standardagents/provider-openai", "did you mean `@standardagents/openai`?");
     check_refused("entourage:state", "there is no module `entourage:state`");
     check_refused("./missing", "tried `agents/tools/missing.ts`");
     check_refused("./missing.json", "tried `agents/tools/missing.json`");
