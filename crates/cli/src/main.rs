@@ -53,6 +53,7 @@ mod transcript;
 mod tree;
 mod typed;
 
+use failure::{Exit, Failure};
 use screen::{Format, Screen};
 use std::process::ExitCode;
 
@@ -71,13 +72,13 @@ fn main() -> ExitCode {
     };
     let screen = Screen::new(if arguments.options.json { Format::Json } else { Format::Text });
     log::start(arguments.options.log.unwrap_or_default(), &screen);
-    match commands::perform(arguments, &screen) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            for report in &failure.reports {
-                screen.report(report);
-            }
-            failure.exit.into()
-        }
+    let mut failure = commands::perform(arguments, &screen).err();
+    if let Some(loss) = screen.loss() {
+        failure.get_or_insert_with(|| Failure::told(Exit::File)).reports.push(loss);
     }
+    let Some(failure) = failure else { return ExitCode::SUCCESS };
+    for report in &failure.reports {
+        screen.report(report);
+    }
+    failure.exit.into()
 }

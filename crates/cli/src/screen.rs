@@ -4,11 +4,16 @@ use crate::environment;
 use crate::harmless::{bare, harmless};
 use console::{Style, Term};
 use entourage_model::{Report, Severity};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
+
+/// How often it is looked whether anybody reads stdout.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// What stdout is for in this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub(crate) struct Screen {
     note_paint: Paint,
     /// How many lines of stderr the picture takes up.
     drawn: Arc<Mutex<usize>>,
+    /// Why something that was asked for did not come to stdout: the first such fault.
+    loss: Arc<OnceLock<io::Error>>,
 }
 
 impl Screen {
@@ -42,6 +49,7 @@ impl Screen {
             data_paint: paint(io::stdout().is_terminal()),
             note_paint: paint(io::stderr().is_terminal()),
             drawn: Arc::default(),
+            loss: Arc::default(),
         }
     }
 
@@ -55,12 +63,37 @@ impl Screen {
         self.note_paint
     }
 
-    /// Prints what was asked for: exactly, but where somebody reads it on a terminal. A reader that went away, as `head`
-    /// does, is no fault.
+    /// Prints what was asked for: exactly, but where somebody reads it on a terminal. What cannot be printed is no reason
+    /// to leave work undone; `is_delivered` and `loss` tell of it afterwards.
     pub(crate) fn data(&self, text: &str) {
         let text = if io::stdout().is_terminal() { harmless(text) } else { Cow::Borrowed(text) };
         let newline = if text.ends_with('\n') { "" } else { "\n" };
-        _ = write!(io::stdout().lock(), "{text}{newline}").and_then(|()| io::stdout().flush());
+        let mut stdout = io::stdout().lock();
+        if let Err(fault) = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()) {
+            // The first fault is the cause of the others.
+            _ = self.loss.set(fault);
+        }
+    }
+
+    /// Whether everything that was printed so far has come to stdout.
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.loss.get().is_none()
+    }
+
+    /// What is to be told of data that did not come to stdout. A reader that went away, as `head` does, is no fault.
+    pub(crate) fn loss(&self) -> Option<Report> {
+        let fault = self.loss.get().filter(|fault| fault.kind() != io::ErrorKind::BrokenPipe)?;
+        let report = Report::error("C057", format!("what was asked for cannot be written to standard output: {fault}"));
+        Some(
+            report.hint("make room, or print elsewhere; `entourage runs --unread` lists results that nobody was given"),
+        )
+    }
+
+    /// Waits until nobody reads stdout any more, or it takes nothing.
+    pub(crate) async fn abandoned(&self) {
+        while self.is_delivered() && !is_stdout_broken() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// Prints the one document of a call with `--json`.
@@ -117,6 +150,14 @@ impl Screen {
         _ = stderr.write_all(erased(*drawn).as_bytes()).and_then(|()| stderr.write_all(bytes));
         *drawn = 0;
     }
+}
+
+/// Whether stdout is a pipe or a connection whose other end is closed. Files and terminals have none.
+fn is_stdout_broken() -> bool {
+    let stdout = io::stdout();
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    let looked = poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    looked.is_ok() && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Moves to where a picture of that many lines begins and clears everything below.

@@ -6,7 +6,7 @@ use crate::invocation::Invocation;
 use crate::source::Source;
 use crate::tree::Tree;
 use entourage_model::{Name, Report, RunId, RunStatus, ThreadId, ThreadStatus, Usage};
-use entourage_store::{RunEnd, RunFilter};
+use entourage_store::{RunEnd, RunFilter, RunRow};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +21,24 @@ pub(crate) struct Verdict {
     pub(crate) children: Vec<ChildVerdict>,
     #[serde(skip)]
     pub(crate) agent: Name,
+}
+
+/// What was done before a verdict was asked for, and so which run it may name.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// This run, and whatever woke the thread after it.
+    Run(Option<RunId>),
+    /// What was unfinished, or said to a thread. Messages from people make no run: one is named if what is shown is its
+    /// own result, and never the one that had ended before.
+    Rest { ended: Option<RunId> },
+}
+
+impl Work {
+    /// For a root that is about to work on.
+    pub(crate) async fn rest(source: &dyn Source, root: ThreadId) -> Result<Self, Failure> {
+        let ended = last_run(source, root).await?.filter(|run| run.status.is_terminal());
+        Ok(Self::Rest { ended: ended.map(|run| run.id) })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,25 +62,34 @@ pub(crate) struct ChildVerdict {
 impl Verdict {
     /// Reads what became of a root. Its last session counts, which may be a later one than that of its first run:
     /// children in the background wake it again. Nothing for a thread that is not there.
-    pub(crate) async fn read(source: &dyn Source, root: ThreadId) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn read(source: &dyn Source, root: ThreadId, work: Work) -> Result<Option<Self>, Failure> {
         let Some(row) = source.thread(root).await? else { return Ok(None) };
         let tree = Tree::read(source, root).await?;
-        let filter = RunFilter { thread: Some(root), ..RunFilter::default() };
-        let run = source.runs(&filter, 1).await?.pop();
+        let run = last_run(source, root).await?;
         let end = source.last_end(root).await?;
         let (status, result, error) = match (&end, &run) {
             _ if row.status == ThreadStatus::Terminated => {
                 (Status::Terminated, None, Some("the thread was terminated".to_owned()))
             }
             (Some(end), _) => words(RunEnd::from(end)),
-            (None, Some(run)) => {
-                words(RunEnd { status: run.status, result: run.result.as_deref(), error: run.error.as_deref() })
-            }
+            (None, Some(run)) => words(end_of(run)),
             (None, None) => (Status::Done, None, None),
         };
-        let run_id = run.map(|run| run.id);
+        let run_id = match work {
+            Work::Run(run) => run,
+            Work::Rest { ended } => {
+                let is_own = |run: &RunRow| end.as_ref().is_none_or(|end| RunEnd::from(end) == end_of(run));
+                run.filter(|run| ended.as_ref() != Some(&run.id) && is_own(run)).map(|run| run.id)
+            }
+        };
         let children = ChildVerdict::below(&tree, root);
         Ok(Some(Self { thread_id: root, run_id, status, result, error, usage: row.usage, children, agent: row.agent }))
+    }
+
+    /// Prints it, and notes that whoever asked was given the result.
+    pub(crate) async fn deliver(&self, invocation: &Invocation, source: &dyn Source) -> Result<(), Failure> {
+        self.print(invocation);
+        self.stamp(invocation, source).await
     }
 
     /// Prints the final text, or the document.
@@ -74,9 +101,9 @@ impl Verdict {
         }
     }
 
-    /// Notes that whoever asked was given the result.
-    pub(crate) async fn stamp(&self, source: &dyn Source) -> Result<(), Failure> {
-        let Some(run) = &self.run_id else { return Ok(()) };
+    /// Notes that whoever asked was given the result, unless it did not come to stdout.
+    pub(crate) async fn stamp(&self, invocation: &Invocation, source: &dyn Source) -> Result<(), Failure> {
+        let Some(run) = self.run_id.as_ref().filter(|_| invocation.screen.is_delivered()) else { return Ok(()) };
         source.mark_delivered(run).await
     }
 
@@ -114,6 +141,16 @@ impl ChildVerdict {
         });
         children.collect()
     }
+}
+
+/// The newest run of a root.
+async fn last_run(source: &dyn Source, root: ThreadId) -> Result<Option<RunRow>, Failure> {
+    let filter = RunFilter { thread: Some(root), ..RunFilter::default() };
+    Ok(source.runs(&filter, 1).await?.pop())
+}
+
+fn end_of(run: &RunRow) -> RunEnd<'_> {
+    RunEnd { status: run.status, result: run.result.as_deref(), error: run.error.as_deref() }
 }
 
 fn words(end: RunEnd<'_>) -> (Status, Option<String>, Option<String>) {

@@ -7,7 +7,7 @@ use crate::key_file;
 use crate::project::Project;
 use crate::settings::Trust;
 use crate::storage::Storage;
-use entourage_model::{Limits, ModelRef, Report, Variables};
+use entourage_model::{Limits, ModelRef, Report, ThreadId, Variables};
 use entourage_outside::mcp::Servers;
 use entourage_outside::model::{ModelSettings, Models, Reply, Rule, Script};
 use entourage_outside::remote::Remotes;
@@ -15,7 +15,7 @@ use entourage_outside::sandbox::SandboxWish;
 use entourage_outside::tool::{ShellSettings, Toolbox};
 use entourage_outside::workspace::{Reach, Workspace};
 use entourage_runtime::{Parts, Runtime, RuntimeError};
-use entourage_store::Store;
+use entourage_store::{Store, ThreadFilter, ThreadRow, all_threads};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -71,12 +71,18 @@ impl Workbench {
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
+    fn store(&self) -> &dyn Store {
         &*self.storage.store
     }
 
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// Threads in which something is left to do: of one tree, or of all.
+    pub(crate) async fn unfinished(&self, root: Option<ThreadId>) -> Result<Vec<ThreadRow>, Failure> {
+        let filter = ThreadFilter { root, unsettled: true, ..ThreadFilter::default() };
+        all_threads(self.store(), &filter).await.map_err(|error| self.storage.refused(&error))
     }
 
     pub(crate) fn refused(&self, error: &RuntimeError) -> Failure {

@@ -15,6 +15,7 @@ use crate::project::Project;
 use crate::screen::Screen;
 use crate::settings::Settings;
 use crate::storage::Storage;
+use crate::verdict::Work;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_model::{Name, Report};
@@ -91,7 +92,7 @@ async fn work(folder: &Path, options: Options, screen: Screen) -> Result<(), Fai
     let show = if invocation.screen.is_live { Show::Tree } else { Show::Lines };
     let live = errand.live(created.thread, show);
     errand.wait(live, until_quiet(&runtime, created.thread)).await?;
-    conclude(&invocation, &errand, created.thread).await
+    conclude(&invocation, &errand, created.thread, Work::Run(created.run)).await
 }
 
 /// What goes on in a folder that is gone cannot be resumed.

@@ -26,7 +26,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     } else if let Some(result) = &row.result {
         invocation.screen.data(result);
     }
-    if row.status.is_terminal() {
+    if row.status.is_terminal() && invocation.screen.is_delivered() {
         source.mark_delivered(&row.id).await?;
     }
     source.close().await;

@@ -7,10 +7,9 @@ use crate::identifier;
 use crate::invocation::Invocation;
 use crate::models;
 use crate::storage::Storage;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Work};
 use clap::Args;
 use entourage_model::ThreadId;
-use entourage_store::{Store, StoreError, ThreadFilter, all_threads};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -23,31 +22,39 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
-    let mut errand = Errand::open(invocation, Storage::look(invocation).await?, models::settings(invocation)?).await?;
+    let models = models::settings(invocation)?;
+    let mut errand = Errand::open(invocation, Storage::look(invocation).await?, models).await?;
     match &arguments.thread {
         Some(thread) => {
             let root = identifier::thread(errand.bench.storage(), thread).await?.root;
+            let past = Work::rest(errand.bench.storage(), root).await?;
             errand.bench.runtime.resume(Some(root));
             work(&mut errand, invocation, root).await?;
-            conclude(invocation, &errand, root).await
+            conclude(invocation, &errand, root, past).await
         }
         None => everything(invocation, errand).await,
     }
 }
 
 async fn everything(invocation: &Invocation, mut errand: Errand<'_>) -> Result<(), Failure> {
-    let roots = unfinished(errand.bench.store()).await.map_err(|error| errand.bench.storage().refused(&error))?;
+    let unfinished = errand.bench.unfinished(None).await?;
+    // Oldest first.
+    let roots: BTreeSet<ThreadId> = unfinished.iter().map(|row| row.root).collect();
+    let mut past = Vec::new();
+    for root in roots {
+        past.push((root, Work::rest(errand.bench.storage(), root).await?));
+    }
     errand.bench.runtime.resume(None);
-    for root in &roots {
+    for (root, _) in &past {
         work(&mut errand, invocation, *root).await?;
     }
     let mut verdicts = Vec::new();
-    for root in &roots {
-        verdicts.extend(Verdict::read(errand.bench.storage(), *root).await?);
+    for (root, past) in past {
+        verdicts.extend(Verdict::read(errand.bench.storage(), root, past).await?);
     }
     print(invocation, &verdicts);
     for verdict in &verdicts {
-        verdict.stamp(errand.bench.storage()).await?;
+        verdict.stamp(invocation, errand.bench.storage()).await?;
     }
     errand.bench.close().await;
     let failures = verdicts.iter().filter_map(|verdict| verdict.outcome(invocation).err());
@@ -80,10 +87,4 @@ fn print(invocation: &Invocation, verdicts: &[Verdict]) {
         }
         verdict.print(invocation);
     }
-}
-
-/// The roots of trees in which something is left to do, oldest first.
-async fn unfinished(store: &dyn Store) -> Result<BTreeSet<ThreadId>, StoreError> {
-    let filter = ThreadFilter { unsettled: true, ..ThreadFilter::default() };
-    Ok(all_threads(store, &filter).await?.into_iter().map(|row| row.root).collect())
 }

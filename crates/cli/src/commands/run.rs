@@ -9,7 +9,7 @@ use crate::invocation::Invocation;
 use crate::models;
 use crate::servers;
 use crate::storage::Storage;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Work};
 use clap::Args;
 use entourage_declare::Loaded;
 use entourage_model::{Name, Report, Severity, ThreadId};
@@ -92,7 +92,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     };
     let live = errand.live(created.thread, invocation.show());
     errand.wait(live, work).await?;
-    conclude(invocation, &errand, created.thread).await
+    conclude(invocation, &errand, created.thread, Work::Run(created.run)).await
 }
 
 /// A tool that finds a variable missing cannot know why.
@@ -118,12 +118,16 @@ fn split(words: &[String]) -> Result<(Option<&str>, &str), Failure> {
 }
 
 /// Closes the work, prints what became of it, and ends with its exit code.
-pub(crate) async fn conclude(invocation: &Invocation, errand: &Errand<'_>, root: ThreadId) -> Result<(), Failure> {
+pub(crate) async fn conclude(
+    invocation: &Invocation,
+    errand: &Errand<'_>,
+    root: ThreadId,
+    work: Work,
+) -> Result<(), Failure> {
     let bench = &errand.bench;
-    let verdict = Verdict::read(bench.storage(), root).await?;
+    let verdict = Verdict::read(bench.storage(), root, work).await?;
     let verdict = verdict.ok_or_else(|| bench.refused(&RuntimeError::NoThread(root)))?;
-    verdict.print(invocation);
-    verdict.stamp(bench.storage()).await?;
+    verdict.deliver(invocation, bench.storage()).await?;
     bench.close().await;
     verdict.outcome(invocation)
 }

@@ -8,7 +8,7 @@ use crate::models;
 use crate::remote_server::RemoteServer;
 use crate::source::Holder;
 use crate::storage::Storage;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Work};
 use crate::{identifier, wish};
 use clap::Args;
 use entourage_model::{Item, Message, MessageId, Posted, Role};
@@ -38,8 +38,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     if arguments.detach {
         return queue(invocation, storage, &arguments.thread, message).await;
     }
-    let mut errand = Errand::open(invocation, storage, models::settings(invocation)?).await?;
+    let models = models::settings(invocation)?;
+    let mut errand = Errand::open(invocation, storage, models).await?;
     let row = identifier::thread(errand.bench.storage(), &arguments.thread).await?;
+    let past = Work::rest(errand.bench.storage(), row.root).await?;
     let runtime = errand.bench.runtime.clone();
     let live = errand.live(row.root, invocation.show()).after_past().await;
     let live = live.map_err(|error| errand.bench.refused(&error))?;
@@ -47,7 +49,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     // A thread that a process left unfinished is taken up again by it.
     runtime.resume(Some(row.root));
     errand.wait(live, until_quiet(&runtime, row.root)).await?;
-    conclude(invocation, &errand, row.root).await
+    conclude(invocation, &errand, row.root, past).await
 }
 
 /// Puts the message into the queue and leaves it there.
@@ -75,16 +77,16 @@ async fn tell(
     content: &str,
 ) -> Result<(), Failure> {
     let row = identifier::thread(server, &arguments.thread).await?;
+    let past = Work::rest(server, row.root).await?;
     let queued = server.send(row.id, content).await?;
     if arguments.detach {
         print_queued(invocation, &queued, "the server");
         return Ok(());
     }
     server.until_quiet(row.root).await?;
-    let verdict = Verdict::read(server, row.root).await?;
+    let verdict = Verdict::read(server, row.root, past).await?;
     let verdict = verdict.ok_or_else(|| Failure::of_runtime(&RuntimeError::NoThread(row.root), ""))?;
-    verdict.print(invocation);
-    verdict.stamp(server).await?;
+    verdict.deliver(invocation, server).await?;
     verdict.outcome(invocation)
 }
 

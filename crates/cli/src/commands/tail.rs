@@ -47,7 +47,12 @@ impl Arguments {
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     if arguments.follow {
-        return Follower { invocation, arguments: &arguments, at: None }.follow().await;
+        let follower = Follower { invocation, arguments: &arguments, at: None };
+        // Who has read enough, as `head` has, is not told any more.
+        return tokio::select! {
+            ended = follower.follow() => ended,
+            () = invocation.screen.abandoned() => Ok(()),
+        };
     }
     let holder = Holder::look(invocation).await?;
     let source = holder.source();

@@ -1,6 +1,6 @@
 //! Looking at threads and runs, and writing to them.
 
-use crate::project::Project;
+use crate::project::{Project, Said, ending};
 use serde_json::json;
 
 fn after_a_run() -> Project {
@@ -106,4 +106,60 @@ fn where_nothing_was_run_there_is_nothing_and_nothing_is_made() {
     assert_eq!(project.json(&["runs"]), json!({"runs": []}));
     assert_eq!(project.json(&["resume"]), json!({"threads": []}));
     assert!(!project.path().join(".entourage").exists());
+}
+
+#[test]
+fn a_result_names_the_run_that_it_is_of_or_none() {
+    let project = Project::with_echo();
+    let script = ["--model", "script:script.json"];
+    let first = project.json(&[&script[..], &["run", "hello"]].concat());
+    let run = first["run_id"].as_str().unwrap();
+    let id = project.root();
+    let rested = project.json(&[&script[..], &["resume", &id]].concat());
+    assert_eq!((&rested["run_id"], &rested["result"]), (&json!(null), &first["result"]));
+    // The same words are another result.
+    for message in ["more", "hello"] {
+        let sent = project.json(&[&script[..], &["send", &id, message]].concat());
+        assert_eq!((&sent["run_id"], &sent["result"]), (&json!(null), &json!(format!("I heard: {message}"))));
+    }
+    assert_eq!(project.say(&["result", run]).stdout, "I heard: hello\n");
+}
+
+/// Standard output that takes nothing.
+#[cfg(target_os = "linux")]
+fn full() -> std::process::Stdio {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_could_not_be_written_is_an_error_and_stays_unread() {
+    let project = Project::with_echo();
+    for format in [&["--json"][..], &[]] {
+        let mut command = project.command(&[format, &["--model", "script:script.json", "run", "hello"]].concat());
+        let said: Said = command.stdout(full()).output().unwrap().into();
+        said.refused(2, &["error[C057]", "cannot be written to standard output", "hint: "]);
+    }
+    let unread = project.json(&["runs", "--unread"])["runs"].clone();
+    assert_eq!(unread.as_array().unwrap().len(), 2);
+    let run = unread[0]["run_id"].as_str().unwrap();
+    let said: Said = project.command(&["result", run]).stdout(full()).output().unwrap().into();
+    said.refused(2, &["error[C057]"]);
+    assert_eq!(project.json(&["runs", "--unread"])["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(project.say(&["result", run]).stdout, "I heard: hello\n");
+    assert_eq!(project.json(&["runs", "--unread"])["runs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_what_it_read_quietly() {
+    let project = after_a_run();
+    let id = project.root();
+    let mut follower = project.start(&["tail", &id, "--follow"]);
+    let mut heard = [0; 5];
+    std::io::Read::read_exact(follower.stdout.as_mut().unwrap(), &mut heard).unwrap();
+    assert_eq!(&heard, b"user:");
+    // Nothing is said any more, and it ends all the same.
+    drop(follower.stdout.take());
+    let said = ending(follower);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
 }
