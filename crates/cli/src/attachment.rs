@@ -2,9 +2,9 @@
 
 use crate::environment;
 use crate::failure::Failure;
-use crate::project::read_outside;
+use crate::project::{RELATIVE, read_outside};
 use crate::storage::Storage;
-use entourage_model::{Attachment, Digest, FileRow, Report, mime_type};
+use entourage_model::{Attachment, Digest, FileRow, Place, Report, mime_type};
 use std::path::{Path, PathBuf};
 
 const BYTES_MAX: usize = 64 << 20;
@@ -43,12 +43,15 @@ pub(crate) async fn keep(storage: &Storage, paper: Paper) -> Result<(FileRow, At
 }
 
 fn read_one(path: &Path) -> Result<Vec<u8>, Failure> {
-    let refused =
-        |why: String| Failure::usage(Report::error("C011", format!("`{}` cannot be attached: {why}", path.display())));
+    let refused = |why: &str, hint: &str| {
+        let report = Report::error("C011", format!("`{}` cannot be attached: {why}", path.display()));
+        Failure::usage(report.at(Place::file(path.display().to_string())).hint(hint))
+    };
     let bytes = read_outside(&environment::current_folder().join(path), BYTES_MAX)
-        .map_err(|fault| refused(fault.to_string()))?;
+        .map_err(|fault| refused(&fault.to_string(), RELATIVE))?;
     if bytes.len() > BYTES_MAX {
-        return Err(refused(format!("it is larger than {} MiB", BYTES_MAX >> 20)));
+        let why = format!("it is larger than {} MiB", BYTES_MAX >> 20);
+        return Err(refused(&why, "put it into the project, where tools read parts of it"));
     }
     Ok(bytes)
 }

@@ -18,6 +18,7 @@ mod invocation;
 mod packed;
 mod private_file;
 mod project;
+mod readiness;
 mod settings;
 mod trusted;
 

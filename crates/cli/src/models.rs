@@ -3,15 +3,15 @@
 use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::project::read_outside;
+use crate::project::{Project, RELATIVE, read_outside};
 use crate::settings::{Provider, Settings};
 use entourage_declare::{FILE_BYTES_MAX, Files as _};
-use entourage_model::{Agent, ModelRef, Place, Report};
+use entourage_model::{ModelRef, Place, Report};
 use entourage_outside::model::{ModelLimits, ModelSettings, ProviderSettings, Script, ScriptReader};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const SCRIPT: &str = "script";
+pub(crate) const SCRIPT: &str = "script";
 /// Each with the variable that holds its key.
 const PROVIDERS: [(&str, Option<&str>); 5] = [
     ("openai", Some("OPENAI_API_KEY")),
@@ -89,86 +89,59 @@ fn unknown(model: &ModelRef) -> Option<Report> {
 }
 
 fn script_outside(file: &str) -> Result<Script, Failure> {
-    let bytes = read_outside(&environment::current_folder().join(file), FILE_BYTES_MAX).map_err(|fault| {
-        Failure::usage(Report::error("C011", format!("the script cannot be read: {fault}")).at(Place::file(file)))
-    })?;
-    Script::parse(&String::from_utf8_lossy(&bytes))
-        .map_err(|fault| Failure::usage(Report::error("C011", fault.to_string()).at(Place::file(file))))
+    let bytes = read_outside(&environment::current_folder().join(file), FILE_BYTES_MAX);
+    let text = bytes.map_err(|fault| fault.to_string()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = text.map_err(|fault| Failure::usage(unreadable(file, &fault).hint(RELATIVE)))?;
+    script(file, &text).map_err(Failure::usage)
 }
 
-/// Scripts that declarations and settings name lie beneath the project.
+/// The project whose files settings and declarations name as scripts: they lie beneath it.
+pub(crate) fn script_folder(invocation: &Invocation) -> Result<Project, Failure> {
+    Project::open(Some(&invocation.project.root), None)
+}
+
+/// A script that settings or declarations name.
+pub(crate) fn script_inside(project: &Project, file: &str) -> Result<Script, Report> {
+    let hint = "scripts that settings and declarations name lie in the project, and paths are relative to it";
+    let text = read_inside(project, file).map_err(|fault| unreadable(file, &fault).hint(hint))?;
+    script(file, &text)
+}
+
 fn script_reader(invocation: &Invocation) -> Result<ScriptReader, Failure> {
-    let project = crate::project::Project::open(Some(&invocation.project.root), None)?;
-    Ok(ScriptReader::new(move |name| {
-        let bytes = project.read(&Path::new(name).to_string_lossy()).map_err(|fault| fault.to_string())?;
-        String::from_utf8(bytes).map_err(|fault| fault.to_string())
-    }))
+    let project = script_folder(invocation)?;
+    Ok(ScriptReader::new(move |name| read_inside(&project, name)))
 }
 
-/// Fails when no model of a side of this agent could be asked, before anything is written down for it.
-pub(crate) fn insist_on_keys(settings: &ModelSettings, agent: &Agent) -> Result<(), Failure> {
-    for side in [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten() {
-        let own: Vec<_> = side.prompt.model.iter().chain(&side.prompt.fallbacks).collect();
-        let models = match (&settings.override_model, &settings.default_model) {
-            (Some(model), _) => vec![model],
-            (None, Some(model)) if own.is_empty() => vec![model],
-            (None, _) => own,
-        };
-        let missing: Vec<_> = models.iter().filter_map(|model| missing_key(settings, model)).collect();
-        if let (Some(report), true) = (missing.first(), missing.len() == models.len()) {
-            return Err(Failure::usage(report.clone()));
-        }
-    }
-    Ok(())
+fn read_inside(project: &Project, file: &str) -> Result<String, String> {
+    // A whole path may lead there as well.
+    let path = Path::new(file);
+    let path = path.strip_prefix(&project.root).unwrap_or(path);
+    let bytes = project.read(&path.to_string_lossy()).map_err(|fault| fault.to_string())?;
+    String::from_utf8(bytes).map_err(|fault| fault.to_string())
 }
 
-/// Why the model cannot be asked: its provider is elsewhere and wants a key that nobody set.
-fn missing_key(settings: &ModelSettings, model: &ModelRef) -> Option<Report> {
-    let provider = match model.provider() {
-        "openai" => &settings.openai,
-        "anthropic" => &settings.anthropic,
-        "gemini" => &settings.gemini,
-        _ => return None,
-    };
-    if provider.api_key.is_some() || is_here(&provider.base_url) {
-        return None;
-    }
-    let (_, variable) = PROVIDERS.into_iter().find(|(name, _)| *name == model.provider())?;
-    let variable = variable?;
-    let report = Report::error("C009", format!("there is no key for `{model}`: the variable `{variable}` is not set"));
-    Some(report.hint(format!(
-        "set `{variable}`, choose a model that needs none (`--model ollama:qwen3`), or see `entourage demo`"
-    )))
+fn unreadable(file: &str, fault: &str) -> Report {
+    Report::error("C011", format!("the script cannot be read: {fault}")).at(Place::file(file))
 }
 
-/// Whether an address is on this machine, where nobody asks for a key.
-fn is_here(base_url: &str) -> bool {
-    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    match host.parse::<std::net::IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
+fn script(file: &str, text: &str) -> Result<Script, Report> {
+    Script::parse(text).map_err(|fault| {
+        let cause = std::error::Error::source(&fault).and_then(|cause| cause.downcast_ref::<serde_json::Error>());
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let place = cause.map(|cause| Place::at(file, number(cause.line()), number(cause.column())));
+        let report = Report::error("C011", fault.to_string()).at(place.unwrap_or_else(|| Place::file(file)));
+        report.hint("a script is JSON as in `{ \"rules\": [ { \"reply\": { \"text\": \"Hello\" } } ] }`")
+    })
+}
+
+/// The variable that holds the key of a provider, if it wants one.
+pub(crate) fn key_variable(provider: &str) -> Option<&'static str> {
+    PROVIDERS.into_iter().find(|(name, _)| *name == provider).and_then(|(_, variable)| variable)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_told_from_others() {
-        for here in ["http://127.0.0.1:1/v1", "http://[::1]:1", "http://localhost", "http://u:p@localhost:1/x"] {
-            assert!(is_here(here), "{here}");
-        }
-        for there in ["https://api.openai.com/v1", "http://10.0.0.1", "http://localhost.example.com", ""] {
-            assert!(!is_here(there), "{there}");
-        }
-    }
 
     #[test]
     fn a_model_that_cannot_be_is_refused_with_what_was_probably_meant() {

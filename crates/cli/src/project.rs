@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 pub(crate) const SETTINGS: &str = "entourage.toml";
 const DATA: &str = ".entourage";
+/// What helps whoever named a file that is not there.
+pub(crate) const RELATIVE: &str = "paths are relative to the current folder";
 
 /// One project, opened.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use entourage_outside::sandbox::SandboxWish;
 use entourage_outside::tool::{ShellSettings, Toolbox};
 use entourage_outside::workspace::{Reach, Workspace};
 use entourage_runtime::{Parts, Runtime, RuntimeError};
-use entourage_store::{Store, ThreadFilter, ThreadRow, all_threads};
+use entourage_store::{Page, Store, ThreadFilter, ThreadRow, all_threads};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,6 +83,13 @@ impl Workbench {
     pub(crate) async fn unfinished(&self, root: Option<ThreadId>) -> Result<Vec<ThreadRow>, Failure> {
         let filter = ThreadFilter { root, unsettled: true, ..ThreadFilter::default() };
         all_threads(self.store(), &filter).await.map_err(|error| self.storage.refused(&error))
+    }
+
+    /// At most so many of all of them, newest first.
+    pub(crate) async fn some_unfinished(&self, limit: usize) -> Result<Vec<ThreadRow>, Failure> {
+        let filter = ThreadFilter { unsettled: true, ..ThreadFilter::default() };
+        let rows = self.store().threads(&filter, Page { after: None, limit }).await;
+        rows.map_err(|error| self.storage.refused(&error))
     }
 
     pub(crate) fn refused(&self, error: &RuntimeError) -> Failure {

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::models;
+use crate::readiness::Readiness;
 use crate::remote_server;
 use crate::server_file::ServerFile;
 use crate::storage::Storage;
@@ -113,6 +114,7 @@ impl Held {
     async fn open(invocation: &Invocation, storage: Storage) -> Result<(Self, Mcp), Failure> {
         let project = &invocation.project;
         let models = models::settings(invocation)?;
+        let readiness = Readiness::new(invocation, &models)?;
         project.make_data_folder()?;
         let tokens = token_file::open(project)?;
         let server = Server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
@@ -122,6 +124,7 @@ impl Held {
         let teams = serve::Declared::open(invocation)?;
         let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
         serve::tell_faults(invocation);
+        readiness.warn(invocation, &bench).await?;
         bench.runtime.resume(None);
         let (file, service) = ServerFile::write(project, server.address(), service)?;
         let drain = Drain::default();

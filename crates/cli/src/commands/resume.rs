@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::identifier;
 use crate::invocation::Invocation;
 use crate::models;
+use crate::readiness::Readiness;
 use crate::storage::Storage;
 use crate::verdict::{Verdict, Work};
 use clap::Args;
@@ -23,23 +24,26 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let models = models::settings(invocation)?;
+    let readiness = Readiness::new(invocation, &models)?;
     let mut errand = Errand::open(invocation, Storage::look(invocation).await?, models).await?;
     match &arguments.thread {
         Some(thread) => {
             let root = identifier::thread(errand.bench.storage(), thread).await?.root;
+            readiness.insist_for(&errand.bench, errand.bench.unfinished(Some(root)).await?).await?;
             let past = Work::rest(errand.bench.storage(), root).await?;
             errand.bench.runtime.resume(Some(root));
             work(&mut errand, invocation, root).await?;
             conclude(invocation, &errand, root, past).await
         }
-        None => everything(invocation, errand).await,
+        None => everything(invocation, errand, &readiness).await,
     }
 }
 
-async fn everything(invocation: &Invocation, mut errand: Errand<'_>) -> Result<(), Failure> {
+async fn everything(invocation: &Invocation, mut errand: Errand<'_>, readiness: &Readiness) -> Result<(), Failure> {
     let unfinished = errand.bench.unfinished(None).await?;
     // Oldest first.
     let roots: BTreeSet<ThreadId> = unfinished.iter().map(|row| row.root).collect();
+    readiness.insist_for(&errand.bench, unfinished).await?;
     let mut past = Vec::new();
     for root in roots {
         past.push((root, Work::rest(errand.bench.storage(), root).await?));

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::given::{self, Given};
 use crate::invocation::Invocation;
 use crate::models;
+use crate::readiness::Readiness;
 use crate::servers;
 use crate::storage::Storage;
 use crate::verdict::{Verdict, Work};
@@ -59,12 +60,13 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let agent = agent.unwrap_or(loaded.primary.as_str());
     let agent = choose(invocation, &loaded, agent, &arguments.words)?;
     let models = models::settings(invocation)?;
-    if let Some(agent) = loaded.team.agent(&agent).filter(|agent| agent.remote.is_none()) {
-        models::insist_on_keys(&models, agent)?;
+    if let Some(agent) = loaded.team.agent(&agent) {
+        Readiness::new(invocation, &models)?.insist(agent)?;
     }
     warn_of_withheld(invocation, arguments.user.as_ref());
     let papers = attachment::read(&arguments.files)?;
     let message = spoken(message)?;
+    insist_on_size(invocation, &message)?;
     let mut errand = Errand::open(invocation, Storage::open(invocation).await?, models).await?;
     let (message, files) = outgoing(&errand, message, papers).await?;
     let variables = given::variables(arguments.variables, &loaded.team);
@@ -177,6 +179,13 @@ pub(crate) fn spoken(message: &str) -> Result<String, Failure> {
         return Err(Failure::usage(Report::error("C012", "the message is empty").hint("say what is to be done")));
     }
     Ok(text)
+}
+
+/// A message that nobody may send is refused before a store is made for it.
+fn insist_on_size(invocation: &Invocation, message: &str) -> Result<(), Failure> {
+    let (found, max) = (message.len(), invocation.settings.limits.message_bytes);
+    let place = invocation.project.data.display().to_string();
+    if found > max { Err(Failure::of_runtime(&RuntimeError::MessageTooLarge { found, max }, &place)) } else { Ok(()) }
 }
 
 /// The message with its attachments, and the files that these are.

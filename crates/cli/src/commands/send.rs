@@ -5,6 +5,7 @@ use crate::errand::Errand;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models;
+use crate::readiness::Readiness;
 use crate::remote_server::RemoteServer;
 use crate::source::Holder;
 use crate::storage::Storage;
@@ -39,8 +40,12 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         return queue(invocation, storage, &arguments.thread, message).await;
     }
     let models = models::settings(invocation)?;
+    let readiness = Readiness::new(invocation, &models)?;
     let mut errand = Errand::open(invocation, storage, models).await?;
     let row = identifier::thread(errand.bench.storage(), &arguments.thread).await?;
+    // What was left unfinished in its tree goes on as well.
+    let concerned = errand.bench.unfinished(Some(row.root)).await?.into_iter().chain([row.clone()]).collect();
+    readiness.insist_for(&errand.bench, concerned).await?;
     let past = Work::rest(errand.bench.storage(), row.root).await?;
     let runtime = errand.bench.runtime.clone();
     let live = errand.live(row.root, invocation.show()).after_past().await;

@@ -7,6 +7,7 @@ use crate::invocation::Invocation;
 use crate::models;
 use crate::private_file;
 use crate::project::Project;
+use crate::readiness::Readiness;
 use crate::server_file::ServerFile;
 use crate::servers;
 use crate::settings::{Settings, SettingsFile};
@@ -51,6 +52,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let (mut interrupts, mut again) = (listen()?, listen()?);
     raise_descriptor_limit();
     let models = models::settings(invocation)?;
+    let readiness = Readiness::new(invocation, &models)?;
     let storage = Storage::open(invocation).await?;
     project.make_data_folder()?;
     let tokens = token_file::open(project)?;
@@ -61,6 +63,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let teams = Declared::open(invocation)?;
     let service = Service::new(bench.runtime.clone(), Arc::new(teams), tokens);
     tell_faults(invocation);
+    readiness.warn(invocation, &bench).await?;
     bench.runtime.resume(None);
     let (file, service) = ServerFile::write(project, server.address(), service)?;
     announce(invocation, &link(&service, server.address())?);

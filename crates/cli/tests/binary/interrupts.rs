@@ -73,3 +73,41 @@ async fn an_unfinished_thread_is_stopped_or_terminated_without_asking_a_model() 
         assert_eq!((said.code, &said.document()["status"]), (Some(8), &json!("terminated")), "{said:?}");
     });
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_key_nothing_goes_on_and_with_one_everything_does() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let id = project.root();
+        // A later variable takes the place of the one before it.
+        let project = project.variable("OPENAI_BASE_URL", "").variable("OPENAI_API_KEY", "");
+        let before = project.json(&["runs"]);
+        for arguments in [&["resume"][..], &["resume", &id], &["send", &id, "more"]] {
+            let said = project.say(arguments);
+            said.refused(1, &["error[C009]: there is no key for `openai:", "`OPENAI_API_KEY`", "hint: "]);
+            assert_eq!(project.json(&["show", &id])["status"], "ready", "{arguments:?}");
+        }
+        assert_eq!(project.json(&["runs"]), before);
+        let resumed = project.json(&["--model", "script:script.json", "resume", &id]);
+        assert_eq!((&resumed["result"], &resumed["run_id"]), (&json!("I heard: hello"), &before["runs"][0]["run_id"]));
+        project.say(&["send", &id, "more"]).refused(1, &["error[C009]"]);
+        assert_eq!(project.json(&["show", &id])["status"], "idle");
+        assert_eq!(project.json(&["tail", &id])["messages"].as_array().unwrap().len(), 2);
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_lacks_a_key_for_unfinished_threads_says_so() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let project = project.variable("OPENAI_BASE_URL", "").variable("OPENAI_API_KEY", "");
+        let mut server = project.start(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut link = String::new();
+        let stdout = server.stdout.as_mut().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut link).unwrap();
+        signal(&server, Signal::TERM);
+        let words = "unfinished threads of agent `lead` are going to fail";
+        ending(server)
+            .refused(0, &["warning[C009]: there is no key for `openai:", words, "hint: set `OPENAI_API_KEY`"]);
+    });
+}

@@ -120,3 +120,44 @@ fn a_project_is_trusted_until_it_is_not() {
     assert!(is_refused(&project));
     project.say(&["trust", "nowhere"]).refused(1, &["error[C052]", "nowhere"]);
 }
+
+#[test]
+fn a_script_that_is_none_is_refused_before_anything_is_made() {
+    let broken = "{ \"rules\": [\n oops";
+    let prompt = r#"{ "name": "p", "prompt": "Hi.", "model": "script:absent.json" }"#;
+    let agent = r#"{ "name": "guide", "type": "ai_human", "sideA": { "prompt": "p" } }"#;
+    let mut project = Project::new()
+        .in_folder()
+        .file("broken.json", broken)
+        .file("agents/prompts/p.json", prompt)
+        .file("agents/agents/guide.json", agent);
+    for (model, arguments, words) in [
+        ("script:broken.json", &["run", "hi"][..], "broken.json:2:2"),
+        ("script:absent.json", &["run", "hi"], "absent.json"),
+        ("script:../broken.json", &["run", "hi"], "../broken.json"),
+        ("ollama:x", &["run", "guide", "hi"], "absent.json"),
+        ("ollama:x", &["run", "hi", "--model", "script:broken.json"], "broken.json:2:2"),
+        ("ollama:x", &["run", "hi", "--model", "script:absent.json"], "absent.json"),
+        ("ollama:x", &["run", "hi", "--file", "absent.txt"], "absent.txt"),
+    ] {
+        project = project.file("entourage.toml", &format!("model = \"{model}\"\n"));
+        project.say(arguments).refused(1, &["error[C011]", words, "hint: "]);
+    }
+    assert!(!project.path().join(".entourage").exists());
+}
+
+#[test]
+fn a_script_of_the_project_may_be_named_by_its_whole_path() {
+    let project = Project::with_echo();
+    let model = format!("model = \"script:{}/script.json\"\n", project.path().display());
+    let said = project.file("entourage.toml", &model).say(&["run", "hi"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "I heard: hi\n"), "{said:?}");
+}
+
+#[test]
+fn a_message_that_is_too_long_is_refused_before_anything_is_made() {
+    let project = Project::with_echo().in_folder().file("entourage.toml", "[limits]\nmessage_bytes = 10\n");
+    let said = project.say(&["--model", "script:script.json", "run", "more than ten"]);
+    said.refused(1, &["error[C023]: the message has 13 bytes; at most 10 are allowed"]);
+    assert!(!project.path().join(".entourage").exists());
+}

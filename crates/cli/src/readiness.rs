@@ -1,0 +1,153 @@
+//! Whether the models of agents can be asked, found out before anything is written down or taken up for them.
+
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::models;
+use crate::project::Project;
+use crate::workbench::Workbench;
+use entourage_model::{Agent, ModelRef, Name, Report, Severity};
+use entourage_outside::model::ModelSettings;
+use entourage_store::ThreadRow;
+use std::collections::HashSet;
+
+/// A server with more unfinished threads than this does not look at the older ones before it begins.
+const LOOKED_AT_MAX: usize = 1000;
+
+/// The models of this call, as far as one can tell without asking them.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    settings: ModelSettings,
+    /// Where the scripts lie that settings and declarations name.
+    project: Project,
+}
+
+impl Readiness {
+    pub(crate) fn new(invocation: &Invocation, settings: &ModelSettings) -> Result<Self, Failure> {
+        Ok(Self { settings: settings.clone(), project: models::script_folder(invocation)? })
+    }
+
+    /// Fails when no model of a side of this agent could be asked.
+    pub(crate) fn insist(&self, agent: &Agent) -> Result<(), Failure> {
+        self.lack(agent, &[]).map_or(Ok(()), |report| Err(Failure::usage(report)))
+    }
+
+    /// The same for the agents of threads that are about to go on. Whoever is refused leaves nothing taken up.
+    pub(crate) async fn insist_for(&self, bench: &Workbench, threads: Vec<ThreadRow>) -> Result<(), Failure> {
+        let Some((report, _)) = self.first_lack(bench, threads).await else { return Ok(()) };
+        bench.close().await;
+        Err(Failure::usage(report))
+    }
+
+    /// Tells of unfinished threads that are going to fail: whoever serves others serves them all the same.
+    pub(crate) async fn warn(&self, invocation: &Invocation, bench: &Workbench) -> Result<(), Failure> {
+        let threads = bench.some_unfinished(LOOKED_AT_MAX).await?;
+        let Some((report, agent)) = self.first_lack(bench, threads).await else { return Ok(()) };
+        let what = format!("{}; unfinished threads of agent `{agent}` are going to fail", report.what);
+        invocation.screen.report(&Report { severity: Severity::Warning, what, ..report });
+        Ok(())
+    }
+
+    /// What is missing for the first of the threads that cannot go on, and its agent.
+    async fn first_lack(&self, bench: &Workbench, threads: Vec<ThreadRow>) -> Option<(Report, Name)> {
+        let mut looked = HashSet::new();
+        for row in threads {
+            // One whose team cannot be read fails with a better word than any that could be said here.
+            let Ok(team) = bench.runtime.team(row.bundle).await else { continue };
+            let Some(agent) = team.agent(&row.agent) else { continue };
+            let given = given(bench, &row, agent).await;
+            // Many threads of one agent need one look.
+            if looked.contains(&(row.bundle, row.agent.clone(), given.clone())) {
+                continue;
+            }
+            if let Some(report) = self.lack(agent, &given) {
+                return Some((report, row.agent));
+            }
+            looked.insert((row.bundle, row.agent, given));
+        }
+        None
+    }
+
+    /// Why nobody could be asked for one of the agent's sides. Prompts that name no model ask what was `given` to the
+    /// thread.
+    fn lack(&self, agent: &Agent, given: &[ModelRef]) -> Option<Report> {
+        if agent.remote.is_some() || agent.driven {
+            return None;
+        }
+        let sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
+        sides.map(|side| &side.prompt).find_map(|prompt| {
+            let given = given.iter().filter(|_| prompt.model.is_none());
+            let own: Vec<_> = prompt.model.iter().chain(given).chain(&prompt.fallbacks).collect();
+            let models = match (&self.settings.override_model, &self.settings.default_model) {
+                (Some(model), _) => vec![model],
+                (None, Some(model)) if own.is_empty() => vec![model],
+                (None, _) => own,
+            };
+            let missing: Vec<_> = models.iter().filter_map(|model| self.missing(model)).collect();
+            missing.first().filter(|_| missing.len() == models.len()).cloned()
+        })
+    }
+
+    /// Why the model cannot be asked: its provider is elsewhere and wants a key that nobody set, or its script is no
+    /// script.
+    fn missing(&self, model: &ModelRef) -> Option<Report> {
+        let provider = match model.provider() {
+            "openai" => &self.settings.openai,
+            "anthropic" => &self.settings.anthropic,
+            "gemini" => &self.settings.gemini,
+            models::SCRIPT => {
+                let is_known = self.settings.scripts.contains_key(model.model());
+                return if is_known { None } else { models::script_inside(&self.project, model.model()).err() };
+            }
+            _ => return None,
+        };
+        if provider.api_key.is_some() || is_here(&provider.base_url) {
+            return None;
+        }
+        let variable = models::key_variable(model.provider())?;
+        let report =
+            Report::error("C009", format!("there is no key for `{model}`: the variable `{variable}` is not set"));
+        Some(report.hint(format!(
+            "set `{variable}`, choose a model that needs none (`--model ollama:qwen3`), or see `entourage demo`"
+        )))
+    }
+}
+
+/// The models that the thread's caller gave it, where one of its prompts asks them.
+async fn given(bench: &Workbench, row: &ThreadRow, agent: &Agent) -> Vec<ModelRef> {
+    let mut sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
+    if row.parent.is_none() || sides.all(|side| side.prompt.model.is_some()) {
+        return Vec::new();
+    }
+    let state = bench.runtime.state(row.id).await.ok().flatten();
+    state.map(|state| state.started.models.clone()).unwrap_or_default()
+}
+
+/// Whether an address is on this machine, where nobody asks for a key.
+fn is_here(base_url: &str) -> bool {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    match host.parse::<std::net::IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_told_from_others() {
+        for here in ["http://127.0.0.1:1/v1", "http://[::1]:1", "http://localhost", "http://u:p@localhost:1/x"] {
+            assert!(is_here(here), "{here}");
+        }
+        for there in ["https://api.openai.com/v1", "http://10.0.0.1", "http://localhost.example.com", ""] {
+            assert!(!is_here(there), "{there}");
+        }
+    }
+}
