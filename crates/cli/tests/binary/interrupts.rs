@@ -97,6 +97,20 @@ async fn without_a_key_nothing_goes_on_and_with_one_everything_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_stopped_and_the_message_behind_it_stays() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let id = project.root();
+        project.json(&["send", &id, "later", "--detach"]);
+        let before = std::time::Instant::now();
+        let stopped = project.json(&["stop", &id]);
+        assert!(before.elapsed() < std::time::Duration::from_secs(8), "it waited for a session that nobody stopped");
+        assert_eq!(stopped["status"], project.json(&["show", &id])["status"]);
+        assert_eq!(project.json(&["runs"])["runs"][0]["status"], "cancelled");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_lacks_a_key_for_unfinished_threads_says_so() {
     let project = interrupted(Signal::INT).await;
     tokio::task::block_in_place(|| {

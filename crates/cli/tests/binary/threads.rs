@@ -109,6 +109,18 @@ fn where_nothing_was_run_there_is_nothing_and_nothing_is_made() {
 }
 
 #[test]
+fn a_thread_with_nothing_but_a_queued_message_is_not_stopped_and_the_message_stays() {
+    let project = after_a_run();
+    let id = project.root();
+    project.json(&["send", &id, "later", "--detach"]);
+    let before = std::time::Instant::now();
+    assert_eq!(project.json(&["stop", &id])["status"], "ready");
+    assert!(before.elapsed() < std::time::Duration::from_secs(5), "it waited for something");
+    assert_eq!(project.json(&["show", &id])["status"], "ready");
+    assert_eq!(project.say(&["--model", "script:script.json", "resume"]).stdout, "I heard: later\n");
+}
+
+#[test]
 fn a_result_names_the_run_that_it_is_of_or_none() {
     let project = Project::with_echo();
     let script = ["--model", "script:script.json"];
