@@ -118,13 +118,15 @@ enum Address {
 fn address(invocation: &Invocation) -> Result<Address, Failure> {
     match &invocation.options.store {
         Some(url) => parse(url),
-        None => Ok(Address::Folder(invocation.project.data.clone())),
+        None => folder(invocation.project.data.clone(), "--data DIR"),
     }
 }
 
 fn parse(url: &str) -> Result<Address, Failure> {
     match url.split_once(':') {
-        Some(("sqlite", path)) if !path.is_empty() => Ok(Address::Folder(environment::current_folder().join(path))),
+        Some(("sqlite", path)) if !path.is_empty() => {
+            folder(environment::current_folder().join(path), "--store sqlite:DIR")
+        }
         Some(("postgres" | "postgresql", _)) => Ok(Address::Server(url.to_owned())),
         scheme => {
             // An address may hold a password: only its scheme is repeated.
@@ -132,6 +134,20 @@ fn parse(url: &str) -> Result<Address, Failure> {
             let report = Report::error("C014", format!("there is no store of the kind `{scheme}`"));
             let hint = "`--store sqlite:DIR` names a folder for the store, `--store postgres://…` a database";
             Err(Failure::usage(report.hint(hint)))
+        }
+    }
+}
+
+/// A store is a folder. Whoever names the database in it means the folder; another file is none.
+fn folder(path: PathBuf, option: &str) -> Result<Address, Failure> {
+    if !path.is_file() {
+        return Ok(Address::Folder(path));
+    }
+    match path.parent().filter(|_| path.ends_with(entourage_store_sqlite::DATABASE)) {
+        Some(folder) => Ok(Address::Folder(folder.to_owned())),
+        None => {
+            let report = Report::error("C014", format!("`{}` is a file, and a store is a folder", path.display()));
+            Err(Failure::usage(report.hint(format!("give a folder by `{option}`; one that is not there is made"))))
         }
     }
 }

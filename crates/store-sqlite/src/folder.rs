@@ -5,6 +5,9 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The file in the folder.
+pub const DATABASE: &str = "entourage.db";
+
 /// A folder that this process alone uses, until the value is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -20,7 +23,7 @@ impl Folder {
     pub(crate) fn lock(path: &Path) -> Result<Self, StoreError> {
         let new = make(path).map_err(|fault| unavailable(path, &fault))?;
         let file = path.join("lock");
-        let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&file);
+        let lock = private().read(true).create(true).truncate(false).open(&file);
         let lock = lock.map_err(|fault| unavailable(&file, &fault))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.to_owned(), new, _lock: lock }),
@@ -30,7 +33,7 @@ impl Folder {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.path.join("entourage.db")
+        self.path.join(DATABASE)
     }
 
     /// Puts a database in place, whole or not at all: `build` fills a file beside it, which then takes its name.
@@ -44,6 +47,8 @@ impl Folder {
             // Nothing, or what a process left that died in here.
             _ => {}
         }
+        // SQLite gives the files beside a database the same rights.
+        private().create_new(true).open(&new).map_err(|fault| unavailable(&new, &fault))?;
         build(&new)?;
         self.rename(&new).map_err(|fault| unavailable(&new, &fault))
     }
@@ -55,6 +60,15 @@ impl Folder {
         }
         fs::rename(new, self.database())
     }
+}
+
+/// For a file that only its owner may read, whoever may look into the folder: it may have been there before.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// Only its owner may look into it: it holds everything that was ever said. Returns whether it is new.

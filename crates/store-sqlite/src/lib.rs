@@ -16,4 +16,5 @@ mod session;
 mod store;
 mod writer;
 
+pub use folder::DATABASE;
 pub use store::{Options, SqliteStore};

@@ -72,3 +72,39 @@ fn the_data_folder_keeps_itself_out_of_version_control() {
     let ignored = project.path().join(".entourage/.gitignore");
     assert_eq!(std::fs::metadata(ignored).unwrap().len(), 2);
 }
+
+#[test]
+fn a_store_is_a_folder_and_its_database_leads_to_it() {
+    let project = Project::with_echo().file("notes.txt", "no store").in_folder();
+    assert_eq!(project.say(&RUN).code, Some(0));
+    for option in ["--store=sqlite:notes.txt", "--data=notes.txt"] {
+        for arguments in [&RUN[..], &["threads"]] {
+            let said = project.say(&[arguments, &[option]].concat());
+            said.refused(
+                1,
+                &["error[C014]", "notes.txt` is a file, and a store is a folder", "hint: give a folder by"],
+            );
+        }
+    }
+    let there = project.json(&["threads", "--store", "sqlite:.entourage/entourage.db"]);
+    assert_eq!(there["threads"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_else_reads_the_database_whatever_folder_it_lies_in() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::with_echo().with_model(&model).file("open/notes.txt", "").in_folder();
+    let folder = project.path().join("open");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let first = project.start(&["--data", "open", "run", "hello"]);
+    model.until_requests(1).await;
+    tokio::task::block_in_place(|| {
+        for name in ["entourage.db", "entourage.db-wal", "entourage.db-shm", "lock"] {
+            let mode = folder.join(name).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        signal(&first, Signal::INT);
+        ending(first).refused(8, &["error[C026]"]);
+    });
+}
