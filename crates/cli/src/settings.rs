@@ -130,7 +130,7 @@ impl Settings {
             merge(&mut merged, table);
         }
         for (name, text) in variables {
-            match variable::read(name, text) {
+            match variable::read(name, text, &merged) {
                 Ok(table) => {
                     folders = profile_folders(&table, None).or(folders);
                     keys = signature_keys(&table, None).or(keys);

@@ -166,6 +166,30 @@ fn every_setting_has_a_variable() {
 }
 
 #[test]
+fn a_variable_in_capitals_means_the_name_that_the_settings_have() {
+    let text =
+        "[users.alice.env]\nREGION = \"south\"\n[mcp.my-files]\ncommand = \"old\"\n[mcp.Notes]\ncommand = \"old\"\n";
+    let variables = [
+        ("ENTOURAGE_USERS_ALICE_ENV_REGION", "north"),
+        ("ENTOURAGE_USERS_BOB_ENV_CITY", "Oslo"),
+        ("ENTOURAGE_USERS_Carol_ENV_city", "Bergen"),
+        ("ENTOURAGE_MCP_MY_FILES_COMMAND", "new"),
+        ("ENTOURAGE_MCP_NOTES_COMMAND", "new"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let files = [file("entourage.toml", text, Trust::User)];
+    let (settings, reports) = Settings::load(&files, &variables, Trust::User);
+    assert!(reports.is_empty(), "{reports:?}");
+    for (user, name, value) in [("alice", "REGION", "north"), ("bob", "CITY", "Oslo"), ("Carol", "city", "Bergen")] {
+        assert_eq!(settings.variables.find(Some(user), name).map(|value| value.reveal()), Some(value), "{user}");
+    }
+    let users: Vec<_> = settings.variables.users.keys().map(String::as_str).collect();
+    assert_eq!(users, ["Carol", "alice", "bob"]);
+    let servers: Vec<_> = settings.servers.keys().map(|key| key.name.as_str()).collect();
+    assert_eq!(servers, ["Notes", "my-files"]);
+}
+
+#[test]
 fn a_list_may_be_written_as_in_a_file() {
     let folders = |text| variable("ENTOURAGE_DEX_PROFILE_DIRS", text).0.profile_folders.map(|folders| folders.paths);
     let both = Some(vec!["/a, b".to_owned(), "/c".to_owned()]);

@@ -16,8 +16,9 @@ const OTHERS: &[(&str, Shape)] = &[
     ("bin", Shape::Text),
 ];
 
-/// The value as a file would have held it, or why not. Nothing for a variable that is no setting.
-pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
+/// The value as a file would have held it, or why not. Nothing for a variable that is no setting. Names of an author are
+/// spelt as they are in the settings so `far`: variables are written in capitals, and have no hyphens.
+pub(super) fn read(name: &str, text: &str, far: &Table) -> Result<Table, Report> {
     let rest = name.strip_prefix(PREFIX).unwrap_or(name);
     let setting = find(ROOT, rest);
     // A table is no setting: it has one for each of its keys, or cannot be said by variables at all.
@@ -27,7 +28,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Table, Report> {
         let report = Report::error("C004", format!("variable `{name}` must be {}", shape.words()));
         return Err(report.hint(advice(shape, name, text)));
     };
-    Ok(setting.map(|_| nested(path, value)).unwrap_or_default())
+    Ok(setting.map(|_| nested(spelt(path, far), value)).unwrap_or_default())
 }
 
 fn advice(shape: &Shape, name: &str, text: &str) -> String {
@@ -69,6 +70,27 @@ fn find_in(shape: &'static Shape, rest: &str) -> Option<(Vec<String>, &'static S
         Shape::Named(inner) if !rest.is_empty() => Some((vec![rest.to_owned()], inner)),
         _ => None,
     }
+}
+
+/// A name that the settings do not have is in small letters, as names of users, agents and servers mostly are. The last
+/// one, such as that of a variable for tools, is left as it was written.
+fn spelt(path: Vec<String>, far: &Table) -> Vec<String> {
+    let (mut table, last) = (Some(far), path.len().saturating_sub(1));
+    let spell = |(place, name): (usize, String)| {
+        let is_shouted = !name.contains(|letter: char| letter.is_ascii_lowercase());
+        let new = if place < last && is_shouted { name.to_ascii_lowercase() } else { name.clone() };
+        let key = table.and_then(|table| known_as(table, &name)).unwrap_or(new);
+        table = table.and_then(|table| table.get(&key)).and_then(Value::as_table);
+        key
+    };
+    path.into_iter().enumerate().map(spell).collect()
+}
+
+/// The key that is meant: the same, or the same but for case and hyphens.
+fn known_as(table: &Table, name: &str) -> Option<String> {
+    let plain = |key: &str| key.to_ascii_lowercase().replace('-', "_");
+    let mut alike = table.keys().filter(|key| plain(key) == plain(name));
+    if table.contains_key(name) { Some(name.to_owned()) } else { alike.next().cloned() }
 }
 
 fn parse(shape: &Shape, text: &str) -> Option<Value> {
