@@ -20,7 +20,7 @@ pub(super) struct Moment {
 
 pub(super) fn lines(picture: &Picture, moment: Moment, (columns, rows): (usize, usize), paint: Paint) -> Vec<String> {
     let mut positions = picture.walk();
-    let hidden = hide(&mut positions, rows.saturating_sub(2).max(4));
+    let hidden = hide(&mut positions, room(rows));
     let titles: Vec<_> = positions.iter().map(title).collect();
     let width = titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
     let mut lines: Vec<_> = positions
@@ -28,24 +28,64 @@ pub(super) fn lines(picture: &Picture, moment: Moment, (columns, rows): (usize, 
         .zip(&titles)
         .map(|(position, title)| line(position.node, &pad(title, width), moment, (columns, paint)))
         .collect();
-    if hidden > 0 {
-        lines.push(paint.faint(&format!("  … and {hidden} more that have ended")));
+    if let Some(words) = hidden.words() {
+        lines.push(paint.faint(&truncate_str(&words, columns.saturating_sub(1), "…")));
     }
     lines
 }
 
-/// Leaves out ended threads until the rest fits; returns how many.
-fn hide(positions: &mut Vec<Position<'_>>, rows: usize) -> usize {
-    let mut surplus = positions.len().saturating_sub(rows);
-    let before = positions.len();
+/// How many lines fit: below them the cursor has a row of its own, without which the terminal would scroll at every
+/// drawing. One without a size is taken for a usual one.
+fn room(rows: usize) -> usize {
+    match rows {
+        0 => 23,
+        rows => (rows - 1).max(1),
+    }
+}
+
+/// Threads that there is no room for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hidden {
+    ended: usize,
+    /// At work, or yet to begin.
+    live: usize,
+}
+
+impl Hidden {
+    fn words(self) -> Option<String> {
+        match (self.ended, self.live) {
+            (0, 0) => None,
+            (ended, 0) => Some(format!("  … and {ended} more that have ended")),
+            (0, live) => Some(format!("  … and {live} more that have not ended")),
+            (ended, live) => Some(format!("  … and {} more, of which {live} have not ended", ended + live)),
+        }
+    }
+}
+
+/// Leaves out threads until the rest fits with the line that tells of them: ended ones first. Where there is one line
+/// only, it is the root's, and nothing is told.
+fn hide(positions: &mut Vec<Position<'_>>, room: usize) -> Hidden {
+    if positions.len() <= room {
+        return Hidden::default();
+    }
+    let rows = room.saturating_sub(1).max(1);
+    let mut surplus = positions.len() - rows;
+    let (mut hidden, mut kept) = (Hidden::default(), 0);
     positions.retain(|position| {
-        let is_idle = !position.last.is_empty() && !matches!(position.node.state, NodeState::Working);
-        let hides = surplus > 0 && is_idle;
+        let has_ended = matches!(position.node.state, NodeState::Ended(..) | NodeState::Terminated);
+        let hides = surplus > 0 && has_ended && !position.last.is_empty();
         surplus -= usize::from(hides);
+        hidden.ended += usize::from(hides);
         !hides
     });
-    positions.truncate(rows);
-    before - positions.len()
+    positions.retain(|position| {
+        kept += 1;
+        let has_ended = matches!(position.node.state, NodeState::Ended(..) | NodeState::Terminated);
+        hidden.ended += usize::from(kept > rows && has_ended);
+        hidden.live += usize::from(kept > rows && !has_ended);
+        kept <= rows
+    });
+    if room == 1 { Hidden::default() } else { hidden }
 }
 
 fn title(position: &Position<'_>) -> String {

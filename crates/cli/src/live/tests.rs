@@ -129,6 +129,28 @@ fn what_has_ended_makes_room_where_there_is_little() {
 }
 
 #[test]
+fn who_does_not_fit_and_works_is_not_said_to_have_ended() {
+    let mut stage = Stage::with_children(6);
+    let shown = ["⠋ lead             thinks                  0 tokens   0.4 s"];
+    let first = "⠋ ├─ child (no 1)  thinks                  0 tokens   0.4 s";
+    stage.check((60, 4), &[shown[0], first, "  … and 5 more that have not ended"]);
+    stage.end(6, Outcome::Done, "");
+    stage.check((60, 4), &[shown[0], first, "  … and 5 more, of which 4 have not ended"]);
+    stage.check((20, 2), &["⠋ lead"]);
+    stage.check((20, 1), &["⠋ lead"]);
+    stage.check((20, 3), &["⠋ lead", "  … and 6 more, of…"]);
+}
+
+#[test]
+fn whoever_fits_is_shown() {
+    let stage = Stage::with_children(3);
+    let count = |rows| {
+        drawing::lines(&stage.picture, Moment { now: NOW, tick: 0 }, (60, rows), Paint { coloured: false }).len()
+    };
+    assert_eq!([0, 1, 2, 3, 4, 5, 6].map(count), [4, 1, 1, 2, 3, 4, 4]);
+}
+
+#[test]
 fn a_narrow_terminal_still_shows_who_there_is() {
     Stage::with_children(1).check((24, 24), &["⠋ lead           ", "⠋ └─ child (no 1)"]);
 }
