@@ -300,6 +300,15 @@ mod tests {
     }
 
     #[test]
+    fn a_content_in_parts_is_their_text() {
+        let parts = json!([{ "type": "thinking", "thinking": [] }, { "type": "text", "text": "a\n" }, { "text": "b" }]);
+        assert_eq!(whole(STREAM, &stream(&[json!({ "content": parts })])).unwrap().text, "a\nb");
+        let plain = json!({ "choices": [{ "finish_reason": "stop", "message": { "content": parts } }] });
+        assert_eq!(whole("application/json", &plain.to_string()).unwrap().text, "a\nb");
+        assert_eq!(whole(STREAM, &stream(&[json!({ "content": 7 })])).unwrap_err().kind, FailureKind::Malformed);
+    }
+
+    #[test]
     fn a_call_without_a_name_is_no_call() {
         let body = stream(&[json!({ "tool_calls": [{ "index": 0, "function": { "arguments": "{}" } }] })]);
         assert_eq!(whole(STREAM, &body).unwrap_err().kind, FailureKind::Malformed);

@@ -1,8 +1,10 @@
 //! One piece of an answer as it is on the wire, borrowed from the bytes that came in. A plain answer is one piece.
 
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::fmt;
 
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
@@ -27,7 +29,8 @@ pub(super) struct Choice<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct Said<'a> {
-    #[serde(borrow)]
+    /// A text by the book; some servers send it in parts.
+    #[serde(borrow, default, deserialize_with = "content")]
     pub(super) content: Option<Text<'a>>,
     /// What a model says in place of content that it will not give.
     #[serde(borrow)]
@@ -85,5 +88,46 @@ impl WireCall<'_> {
             Ok(text) => text.0,
             Err(_) => Cow::Borrowed(raw.get()),
         }
+    }
+}
+
+/// One part of a content in parts. Those that are no text, such as what a model thought, say nothing.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Option<Text<'a>>,
+}
+
+fn content<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text<'a>>, D::Error> {
+    deserializer.deserialize_any(ContentVisitor)
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Option<Text<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a list of parts or null")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Text(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Text(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+        let mut whole = String::new();
+        while let Some(part) = parts.next_element::<Part<'de>>()? {
+            whole.push_str(part.text.as_ref().map_or("", |text| &text.0));
+        }
+        Ok(Some(Text(Cow::Owned(whole))))
     }
 }
