@@ -10,6 +10,7 @@ mod closed;
 mod fault;
 mod file;
 mod folder;
+mod git;
 mod path;
 mod stop;
 mod walk;
@@ -93,6 +94,9 @@ impl Workspace {
         let root = self.root.open_dir(path.resolvable()).map_err(fault)?;
         if self.closed.holds(&root) {
             return Err(PathFault::closed(path.given()));
+        }
+        if git::holds(&self.root, &root) {
+            return Err(PathFault::of_git(path.given()));
         }
         let real = self.root.canonicalize(path.resolvable()).map_err(fault)?;
         Ok(Self {

@@ -196,6 +196,85 @@ async fn nothing_is_written_outside_or_in_the_closed_folder() {
     assert_eq!(fixture.text("a.txt"), "inside\n");
 }
 
+/// Git runs what stands there, for a person and outside of any sandbox. Whatever leads there, and however deep it lies.
+#[tokio::test]
+async fn nothing_of_git_is_written() {
+    let fixture = Fixture::new();
+    for repository in [".git", "sub/nested/.git"] {
+        fs::create_dir_all(fixture.path(repository).join("hooks")).unwrap();
+        fs::write(fixture.path(repository).join("config"), "old").unwrap();
+    }
+    fs::write(fixture.path(".gitignore"), "old").unwrap();
+    for (target, link) in [
+        (".git", "link-git"),
+        ("../.git/hooks", "sub/link-hooks"),
+        (".git/config", "link-config"),
+        ("sub/nested", "deep"),
+    ] {
+        symlink(target, fixture.path(link)).unwrap();
+    }
+    let absolute = fixture.path(".git/config");
+    for path in [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".git/commondir",
+        ".git/made/deep",
+        ".git",
+        "sub/../.git/config",
+        "link-git/config",
+        "link-git/../.git/hooks/pre-commit",
+        "sub/link-hooks/pre-commit",
+        "link-config",
+        "sub/nested/.git/config",
+        "deep/.git/hooks/pre-commit",
+        "sub/new/.git/config",
+        "sub/.git",
+        "sub/.GIT/config",
+        absolute.to_str().unwrap(),
+    ] {
+        for output in [fixture.write(path, "evil").await, fixture.edit(path, "old", "evil").await] {
+            assert_eq!(output.status, ToolStatus::Error, "{path}: {}", output.text);
+            let is_told = output.text.contains("belongs to git, which may run what stands there")
+                || output.text.ends_with("does not exist");
+            assert!(is_told, "{path}: {}", output.text);
+        }
+    }
+    for repository in [".git", "sub/nested/.git"] {
+        let entries = fs::read_dir(fixture.path(repository)).unwrap().count();
+        assert_eq!((fixture.text(&format!("{repository}/config")).as_str(), entries), ("old", 2), "{repository}");
+        assert_eq!(fs::read_dir(fixture.path(repository).join("hooks")).unwrap().count(), 0, "{repository}");
+    }
+    assert!(!fixture.path("sub/new/.git").exists() && !fixture.path("sub/.git").exists());
+    assert_eq!(fixture.edit(".gitignore", "old", "new").await.text, "Changed `.gitignore` at line 1.");
+    assert_eq!(fixture.write(".github/x", "new").await.text, "Wrote `.github/x`: 3 bytes.");
+}
+
+/// Only the workspace's own folder is asked whether it lies in a repository: where it lies itself is a person's choice.
+#[tokio::test]
+async fn a_workspace_may_lie_in_a_folder_of_that_name() {
+    let mut fixture = Fixture::new();
+    let root = fixture.path(".git/ws");
+    fs::create_dir_all(&root).unwrap();
+    fixture.caller.workspace = Arc::new(Workspace::open(&root).unwrap());
+    assert_eq!(fixture.write("a/b", "x").await.text, "Wrote `a/b`: 1 bytes.");
+}
+
+/// Whoever put the link there may have written the file itself; the tools never do.
+#[tokio::test]
+async fn a_hard_link_to_a_file_outside_is_replaced_and_not_written_through() {
+    let fixture = Fixture::new();
+    let outside = fixture.path("../secret.txt");
+    for (link, change) in [("one", "write"), ("two", "edit")] {
+        fs::hard_link(&outside, fixture.path(link)).unwrap();
+        let output = match change {
+            "write" => fixture.write(link, "changed").await,
+            _ => fixture.edit(link, "SECRET", "changed").await,
+        };
+        assert_eq!(output.status, ToolStatus::Success, "{}", output.text);
+        assert_eq!((fixture.text(link), fixture.text("../secret.txt")), ("changed".to_owned(), "SECRET".to_owned()));
+    }
+}
+
 #[tokio::test]
 async fn a_content_that_is_too_large_is_not_written() {
     let fixture = Fixture::new();

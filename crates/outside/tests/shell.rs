@@ -11,6 +11,7 @@ mod shell {
     mod attacks;
     mod box_of_files;
     mod endings;
+    mod git;
     mod outputs;
     pub(crate) mod stage;
 }

@@ -79,6 +79,7 @@ fn name(fault: &PathFault) -> &'static str {
         PathFault::TooLarge { .. } => "TooLarge",
         PathFault::NotText { .. } => "NotText",
         PathFault::Closed { .. } => "Closed",
+        PathFault::OfGit { .. } => "OfGit",
         PathFault::Io { .. } => "Io",
         PathFault::Unwritable { .. } => "Unwritable",
     }

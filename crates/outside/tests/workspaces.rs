@@ -16,6 +16,7 @@ fn project() -> (TempDir, Workspaces, Workspaces) {
     let root = around.path().join("project");
     fs::create_dir_all(root.join("defs/reviewer")).unwrap();
     fs::create_dir_all(root.join(".own")).unwrap();
+    fs::create_dir_all(root.join(".git/hooks")).unwrap();
     for folder in ["elsewhere", "secrets"] {
         fs::create_dir_all(around.path().join(folder)).unwrap();
     }
@@ -81,7 +82,7 @@ async fn each_wish_has_its_folder() {
     let refused = place_of(&near, wished("secrets")).await;
     assert!(matches!(refused, Err(PathFault::Outside { .. })), "{refused:?}");
     assert_eq!(place_of(&far, wished("secrets")).await.unwrap(), made("secrets"));
-    for path in ["../elsewhere", "defs/../../elsewhere", ".own", "defs/reviewer/AGENTS.md"] {
+    for path in ["../elsewhere", "defs/../../elsewhere", ".own", "defs/reviewer/AGENTS.md", ".git/hooks"] {
         assert!(place_of(&far, wish(Isolated, Some(path))).await.is_err(), "{path}");
     }
 }

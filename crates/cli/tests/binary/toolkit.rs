@@ -78,6 +78,50 @@ async fn no_tool_sees_the_data_folder_or_anything_outside() {
     }
 }
 
+/// An agent commits, and plants nothing that git runs when a person calls it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_commits_and_changes_no_hook_and_no_configuration() {
+    let evil = "#!/bin/sh\ntouch ../planted\n";
+    for sandbox in ["bubblewrap", "landlock"] {
+        let model = calling(vec![
+            ("write_file", json!({"path": ".git/hooks/pre-commit", "content": evil})),
+            (
+                "edit_file",
+                json!({"path": ".git/config", "old": "[core]", "new": "[core]\n\tfsmonitor = touch planted"}),
+            ),
+            ("shell", json!({"command": "git config core.fsmonitor 'touch planted'; mv .git x; cp -r x .git"})),
+            ("write_file", json!({"path": "a.txt", "content": "a"})),
+            ("shell", json!({"command": "git add a.txt && git commit -qm work && git branch topic"})),
+        ])
+        .await;
+        let project = Project::new().with_model(&model).variable("ENTOURAGE_SHELL_SANDBOX", sandbox);
+        for line in ["init -qb main", "config user.name n", "config user.email n@example.org"] {
+            git(&project, line);
+        }
+        let config = project.read(".git/config");
+        let results = results(&project, &model);
+        for refused in &results[..2] {
+            assert!(refused.contains("belongs to git, which may run what stands there"), "{sandbox}: {refused}");
+        }
+        assert_eq!(project.read(".git/config"), config, "{sandbox}: {}", results[2]);
+        assert!(!project.path().join(".git/hooks/pre-commit").exists(), "{sandbox}");
+        if results[4].starts_with("Exit code: 0") {
+            assert_eq!(git(&project, "log --format=%s topic"), "work\n", "{sandbox}");
+        } else {
+            assert!(results[4].contains("there is no sandbox"), "{sandbox}: {}", results[4]);
+        }
+    }
+}
+
+/// Calls git as a person does.
+#[expect(clippy::disallowed_methods, reason = "a test looks at what an agent has left behind")]
+fn git(project: &Project, line: &str) -> String {
+    let mut git = std::process::Command::new("git");
+    let output = git.args(line.split(' ')).current_dir(project.path()).output().unwrap();
+    assert!(output.status.success(), "git {line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_that_is_too_long_can_be_read_to_its_end() {
     let model = calling(vec![

@@ -1,12 +1,12 @@
 //! The keeper of one command.
 
 use super::order::{Confinement, Ended, Order, Plan};
-use super::{WORD, bubblewrap, descendants, namespaces};
+use super::{WORD, bubblewrap, descendants, git, namespaces};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, set_child_subreaper, waitpid};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -34,6 +34,8 @@ fn attend(line: &UnixStream) -> Ended {
         Ok(order) => order,
         Err(error) => return Ended::Fault(error.to_string()),
     };
+    // Dropped behind the temporary folder, and so when everything that the command started is gone.
+    let _sweep = (order.plan.confinement != Confinement::None).then(|| git::Sweep::new(&order.plan.workspace));
     let temporary = match Temporary::new() {
         Ok(temporary) => temporary,
         Err(error) => return fault(error),
@@ -47,20 +49,22 @@ fn attend(line: &UnixStream) -> Ended {
 /// Starts the command in its box, as a child of this process.
 fn start(Order { command, plan }: &Order, temporary: &Temporary) -> io::Result<Pid> {
     set_child_subreaper(Some(getpid()))?;
-    let mut child = child(command, plan, temporary)?;
+    let (mut child, _opened) = child(command, plan, temporary)?;
     child.stdin(Stdio::null());
     let child = child.spawn()?;
     let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
     Pid::from_raw(raw).ok_or_else(|| io::Error::other("a process without a number"))
 }
 
+/// The process that becomes the command, and what must be open when it starts.
 #[expect(clippy::disallowed_methods, reason = "the one door to a command, which gives it a box and an end")]
-fn child(command: &str, plan: &Plan, temporary: &Temporary) -> io::Result<Command> {
+fn child(command: &str, plan: &Plan, temporary: &Temporary) -> io::Result<(Command, Vec<OwnedFd>)> {
     match &plan.confinement {
-        Confinement::Bubblewrap { program } => {
+        Confinement::Bubblewrap { program, binds_opened } => {
+            let start = bubblewrap::start(plan, *binds_opened, command)?;
             let mut child = Command::new(program);
-            child.args(bubblewrap::arguments(plan, command));
-            Ok(child)
+            child.args(start.arguments);
+            Ok((child, start.opened))
         }
         Confinement::Landlock { .. } | Confinement::None => {
             if plan.confinement == (Confinement::Landlock { namespaces: true }) {
@@ -68,7 +72,7 @@ fn child(command: &str, plan: &Plan, temporary: &Temporary) -> io::Result<Comman
             }
             let mut child = Command::new("/proc/self/exe");
             child.args([WORD, "confine", &serde_json::to_string(plan)?, command]).env("TMPDIR", &temporary.0);
-            Ok(child)
+            Ok((child, Vec::new()))
         }
     }
 }

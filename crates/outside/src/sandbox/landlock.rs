@@ -1,10 +1,11 @@
 //! What Landlock grants: reading the system, changing the workspace, and nothing else.
 
-use super::Plan;
+use super::{Plan, git};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The newest rules that we know; an older kernel enforces those that it knows.
@@ -56,29 +57,37 @@ pub(super) fn restrict(plan: &Plan, temporary: &Path, namespaces: bool) -> Resul
         .add_rules(path_beneath_rules(if namespaces { &KERNEL[..] } else { &KERNEL_SHARED }, read))?
         .add_rules(path_beneath_rules(DEVICES, all))?
         .add_rules(path_beneath_rules([temporary], all))?;
-    let closed = plan.closed.as_deref().filter(|closed| closed.starts_with(&plan.workspace));
-    rules = match closed {
-        // Covered already: the whole workspace can be granted.
-        _ if namespaces => rules.add_rules(path_beneath_rules([&plan.workspace], all))?,
-        None => rules.add_rules(path_beneath_rules([&plan.workspace], all))?,
-        Some(closed) => rules
-            .add_rules(path_beneath_rules(beside(&plan.workspace, closed), all))?
-            .add_rules(path_beneath_rules([&plan.workspace], around()))?,
+    // With namespaces all of this is covered or held already: the whole workspace can be granted.
+    let repository: Vec<PathBuf> =
+        git::repository(&plan.workspace).iter().map(|path| plan.workspace.join(path)).collect();
+    let closed = plan.closed.iter().filter(|closed| closed.starts_with(&plan.workspace));
+    let kept: Vec<&Path> = closed.chain(&repository).map(PathBuf::as_path).filter(|_| !namespaces).collect();
+    rules = if kept.is_empty() {
+        rules.add_rules(path_beneath_rules([&plan.workspace], all))?
+    } else {
+        rules
+            .add_rules(path_beneath_rules(beside(&plan.workspace, &kept), all))?
+            .add_rules(path_beneath_rules([&plan.workspace], around()))?
+            // No part of it can be granted without what git obeys: the index is written beside the configuration.
+            .add_rules(path_beneath_rules(&repository, read))?
     };
     rules.restrict_self()?;
     Ok(())
 }
 
-/// Rights on a folder count for everything below it, and so the way down to the closed folder is granted piece by piece:
-/// every entry beside it.
-fn beside(workspace: &Path, closed: &Path) -> Vec<PathBuf> {
-    let way: Vec<&Path> = closed.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace)).collect();
-    let entries = way.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| !closed.starts_with(path)).collect()
+/// Rights on a folder count for everything below it, and so the way down to what is kept is granted piece by piece: every
+/// entry beside it. A link is none of them: a right counts for what it leads to, be it outside.
+fn beside(workspace: &Path, kept: &[&Path]) -> Vec<PathBuf> {
+    let leads = |path: &Path| kept.iter().any(|kept| kept.starts_with(path));
+    let ways = kept.iter().flat_map(|kept| kept.ancestors().skip(1));
+    let ways: BTreeSet<&Path> = ways.filter(|folder| folder.starts_with(workspace)).collect();
+    let entries = ways.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    entries.map(|entry| entry.path()).filter(|path| !leads(path)).collect()
 }
 
 /// What may be done on that way itself: names are seen. To make or remove one there, a command would need a right that it
-/// then had in the closed folder, too.
+/// then had in what is kept, too.
 fn around() -> BitFlags<AccessFs> {
     AccessFs::ReadDir.into()
 }

@@ -1,12 +1,15 @@
 //! Namespaces of our own beside Landlock: they hide what Landlock cannot take away from a folder that it grants, and end
 //! every process at once.
 
+use super::git::{self, Hold, How};
 use super::{Plan, WORD};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{getgid, getuid};
 use rustix::thread::UnshareFlags;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -27,11 +30,14 @@ pub(super) fn probe() -> ExitCode {
 }
 
 /// Takes this process out of the namespaces that it shares; processes that it starts from now on are alone.
-pub(super) fn enter(plan: &Plan) -> Result<(), Errno> {
+pub(super) fn enter(plan: &Plan) -> io::Result<()> {
     leave(plan.network)?;
+    for held in git::holds(&plan.workspace)? {
+        hold(&plan.workspace, &held)?;
+    }
     let closed = plan.closed.as_deref().filter(|closed| closed.is_dir());
     let services = Some(Path::new(SERVICES)).filter(|path| path.is_dir() && !plan.workspace.starts_with(path));
-    closed.into_iter().chain(services).try_for_each(cover)
+    Ok(closed.into_iter().chain(services).try_for_each(cover)?)
 }
 
 fn leave(network: bool) -> Result<(), Errno> {
@@ -52,6 +58,32 @@ fn leave(network: bool) -> Result<(), Errno> {
 fn cover(folder: &Path) -> Result<(), Errno> {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount("none", folder, "tmpfs", flags, c"mode=000,size=4k")
+}
+
+/// Makes a mount of this place, onto itself. It is named by what was opened: whoever puts a link behind the path meanwhile
+/// wins nothing.
+fn hold(workspace: &Path, Hold { path, how }: &Hold) -> io::Result<()> {
+    let name = |opened: &OwnedFd| format!("/proc/self/fd/{}", opened.as_raw_fd());
+    let opened = git::open(workspace, path)?;
+    rustix::mount::mount_bind_recursive(name(&opened), name(&opened))?;
+    if *how == How::ReadOnly {
+        // What was opened before lies below the mount now.
+        let mounted = git::open(workspace, path)?;
+        let flags = fixed_flags(&mounted)? | MountFlags::BIND | MountFlags::RDONLY;
+        rustix::mount::mount_remount(name(&mounted), flags, c"")?;
+    }
+    Ok(())
+}
+
+/// Flags that whoever has no power over the whole system must not leave out.
+fn fixed_flags(mounted: &OwnedFd) -> io::Result<MountFlags> {
+    let found = fstatvfs(mounted)?.f_flag;
+    let known = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    Ok(known.into_iter().filter(|(flag, _)| found.contains(*flag)).map(|(_, flag)| flag).collect())
 }
 
 fn write(path: &str, text: &str) -> Result<(), Errno> {

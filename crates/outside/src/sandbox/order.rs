@@ -31,6 +31,8 @@ pub(crate) struct Plan {
 pub(crate) enum Confinement {
     Bubblewrap {
         program: PathBuf,
+        /// It takes what is open already, and not only paths.
+        binds_opened: bool,
     },
     Landlock {
         /// The kernel lets us have namespaces of our own.

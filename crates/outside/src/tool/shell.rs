@@ -45,7 +45,7 @@ impl Shell {
         let network = if settings.network { "the network can be used" } else { "there is no network" };
         let description = format!(
             "Runs a command with `sh -c` in the workspace and returns its exit code and output. Only the workspace and \
-             `$TMPDIR` can be changed, and {network}. There is no terminal and no input. Everything that the command \
+             `$TMPDIR` can be changed, but not git's hooks and configuration there, and {network}. There is no terminal and no input. Everything that the command \
              starts ends with it; there is no background work. A long output is cut in the middle."
         );
         let parameters = json!({

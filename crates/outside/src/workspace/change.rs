@@ -1,7 +1,7 @@
 //! Changing a file: whole or not at all, and never through a link that leads elsewhere.
 
 use super::fault::{PathFault, shown};
-use super::{OpenFile, Workspace};
+use super::{OpenFile, Workspace, git};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _, PermissionsExt as _};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 use std::ffi::{OsStr, OsString};
@@ -69,13 +69,15 @@ impl Workspace {
         Ok(())
     }
 
-    /// Makes the folders on the way to a file, one after the other, so that none is made in the program's own folder.
+    /// Makes the folders on the way to a file, one after the other, so that none is made in the program's own folder or in
+    /// git's.
     fn open_parents(&self, parent: &Path, given: &str) -> Result<(), PathFault> {
         let mut way = std::path::PathBuf::new();
         for part in parent {
             way.push(part);
             let opened = self.root.open_dir(&way).or_else(|error| match error.kind() {
-                io::ErrorKind::NotFound => {
+                // A repository is made by git.
+                io::ErrorKind::NotFound if !git::is_name(part) => {
                     match self.root.create_dir(&way) {
                         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                         Ok(()) | Err(_) => {}
@@ -84,8 +86,15 @@ impl Workspace {
                 }
                 _ => Err(error),
             });
-            if self.closed.holds(opened.map_err(|error| PathFault::of_change(given, error))?) {
+            let opened = match opened {
+                Err(_) if git::is_name(part) => return Err(PathFault::of_git(given)),
+                opened => opened.map_err(|error| PathFault::of_change(given, error))?,
+            };
+            if self.closed.holds(&opened) {
                 return Err(PathFault::closed(given));
+            }
+            if git::holds(&self.root, &opened) {
+                return Err(PathFault::of_git(given));
             }
         }
         Ok(())
@@ -124,6 +133,9 @@ impl Workspace {
         };
         if self.closed.holds(&folder) || (before.is_some() && self.is_closed(&folder, name)) {
             return Err(PathFault::closed(given));
+        }
+        if git::is_name(name) || git::holds(&self.root, &folder) {
+            return Err(PathFault::of_git(given));
         }
         Ok(Target { folder, name: name.to_owned(), before })
     }

@@ -35,21 +35,22 @@ impl Closed {
     }
 }
 
+/// Where something lies that is open.
 #[cfg(target_os = "linux")]
-fn real_path(opened: impl AsFd) -> Option<PathBuf> {
+pub(super) fn real_path(opened: impl AsFd) -> Option<PathBuf> {
     use std::os::fd::AsRawFd as _;
     std::fs::read_link(format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd())).ok()
 }
 
 #[cfg(target_vendor = "apple")]
-fn real_path(opened: impl AsFd) -> Option<PathBuf> {
+pub(super) fn real_path(opened: impl AsFd) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
     let path = rustix::fs::getpath(opened).ok()?;
     Some(OsStr::from_bytes(path.as_bytes()).into())
 }
 
-/// Elsewhere nobody says where something lies that is open.
+/// Elsewhere nobody says it.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn real_path(_: impl AsFd) -> Option<PathBuf> {
+pub(super) fn real_path(_: impl AsFd) -> Option<PathBuf> {
     None
 }

@@ -24,6 +24,11 @@ pub enum PathFault {
     NotText { path: String, size: u64 },
     #[error("`{path}` belongs to the program itself, and no tool opens it")]
     Closed { path: String },
+    #[error(
+        "`{path}` belongs to git, which may run what stands there, and no tool writes it; `shell` has `git` for commits \
+         and branches, and hooks and configuration are a person's to change"
+    )]
+    OfGit { path: String },
     #[error("`{path}` could not be read: {}", source.kind())]
     Io { path: String, source: io::Error },
     #[error("`{path}` could not be written: {}", source.kind())]
@@ -68,6 +73,10 @@ impl PathFault {
 
     pub(crate) fn closed(path: &str) -> Self {
         Self::Closed { path: shown(path) }
+    }
+
+    pub(crate) fn of_git(path: &str) -> Self {
+        Self::OfGit { path: shown(path) }
     }
 
     fn of_either(path: &str, error: io::Error) -> Self {

@@ -27,6 +27,32 @@ async fn many_sessions_and_a_spinning_shell_end_with_the_command() {
     }
 }
 
+/// Whoever looks for such processes finds them gone: each lives just long enough to start the next one.
+#[tokio::test]
+async fn processes_that_multiply_and_flee_end_with_a_cancelled_command() {
+    for way in WAYS {
+        let stage = Stage::new(way);
+        if !stage.works().await {
+            continue;
+        }
+        let mark = mark();
+        let command = format!(
+            "flee='setsid sh -c \"$0\" \"$0\" \"$1\" & exit'; bomb='if [ $2 -gt 0 ]; then for i in 1 2; do \
+             setsid sh -c \"$0\" \"$0\" $1 $(($2-1)) & done; fi; trap \"\" TERM HUP; sleep $1; sleep $1'; \
+             for i in 1 2 3 4; do sh -c \"$flee\" \"$flee\" {mark}; done; sh -c \"$bomb\" \"$bomb\" {mark} 5"
+        );
+        let mut waiting = Box::pin(stage.run(&command));
+        tokio::select! {
+            output = &mut waiting => unreachable!("{way:?}: {output:?}"),
+            found = until_marked(&mark, |count| count >= 120) => assert!(found.len() >= 120, "{way:?}: {}", found.len()),
+        }
+        let start = Instant::now();
+        drop(waiting);
+        assert_eq!(until_marked(&mark, |count| count == 0).await, [""; 0], "{way:?}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{way:?}");
+    }
+}
+
 #[tokio::test]
 async fn no_command_poisons_the_next_one() {
     for way in WAYS {

@@ -37,15 +37,24 @@ async fn nothing_outside_is_read_or_changed() {
         }
         symlink("../secret.txt", stage.path("src/out")).unwrap();
         symlink("../.own/token", stage.path("src/own")).unwrap();
+        symlink("../secret.txt", stage.path("out")).unwrap();
+        symlink("..", stage.path("up")).unwrap();
         let around = stage.around.path().to_str().unwrap().to_owned();
         for command in [
-            format!("cat ../secret.txt {around}/secret.txt src/out /proc/self/root{around}/secret.txt"),
+            format!(
+                "cat ../secret.txt {around}/secret.txt src/out out up/secret.txt /proc/self/root{around}/secret.txt"
+            ),
+            format!(
+                "ln ../secret.txt src/a; ln {around}/secret.txt src/b; ln -L out src/c; cat src/a src/b src/c; echo x > src/a"
+            ),
             "cat .own/token src/own src/../.own/token; cat < .own/token; cp .own/token src/copy; cat src/copy"
                 .to_owned(),
             "ln .own/token src/hard; cat src/hard; mv .own moved; cat moved/token; cp -r .own src/all; cat src/all/*"
                 .to_owned(),
             "cat ~/.ssh/id $HOME/.ssh/id; grep -r 7c1f $HOME .own".to_owned(),
-            format!("echo changed > ../secret.txt; echo changed > {around}/secret.txt; echo changed > src/out"),
+            format!(
+                "echo changed > ../secret.txt; echo changed > {around}/secret.txt; echo changed > src/out; echo changed > out"
+            ),
             "echo changed > .own/token; echo changed > src/own; rm -rf .own; touch .own/new".to_owned(),
             format!("touch {around}/made ../made ~/made /etc/made-by-a-test /usr/made-by-a-test; rm -f ../secret.txt"),
             "env; cat /proc/*/environ | tr '\\0' '\\n'".to_owned(),
