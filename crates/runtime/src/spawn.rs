@@ -6,7 +6,8 @@ use entourage_model::{
     Attachment, Dialect, Digest, Event, Ids, Item, Message, MessageId, Name, NewRun, NewThread, Posted, Role, RunId,
     Side, Started, Team, ThreadId, ThreadStatus, VariableValue,
 };
-use entourage_store::{Claim, FileRow, NewLine, RootKey, RootMade};
+use entourage_store::{Claim, EnqueueError, FileRow, NewLine, RootKey, RootMade};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,11 +45,14 @@ pub struct Outgoing {
     pub role: Role,
     pub silent: bool,
     pub attachments: Vec<Attachment>,
+    /// What is said beside it, for whoever reads the message; models are not told.
+    pub metadata: Map<String, Value>,
 }
 
 impl Outgoing {
     pub fn user(content: impl Into<String>) -> Self {
-        Self { content: content.into(), role: Role::User, silent: false, attachments: Vec::new() }
+        let (attachments, metadata) = (Vec::new(), Map::new());
+        Self { content: content.into(), role: Role::User, silent: false, attachments, metadata }
     }
 }
 
@@ -98,8 +102,21 @@ impl Runtime {
         self.create_keyed(root, Some(order), key).await
     }
 
+    /// What the first call with this key made; nothing where the key is free.
+    pub async fn made_once(&self, key: &RootKey) -> Result<Option<Created>, RuntimeError> {
+        match self.inner.store.made_once(key).await? {
+            Some(RootMade::Repeated { thread, run }) => Ok(Some(Created { thread, run })),
+            Some(RootMade::Conflict) => Err(RuntimeError::KeyConflict),
+            Some(RootMade::New(_)) | None => Ok(None),
+        }
+    }
+
     async fn create_keyed(&self, root: NewRoot, order: Option<Order>, key: RootKey) -> Result<Created, RuntimeError> {
-        let (new, files) = self.new_root(root, order).await?;
+        let (new, files) = match self.new_root(root, order).await {
+            Ok(new) => new,
+            // What the request names may have gone since it came first: that changes nothing for a repetition.
+            Err(error) => return self.made_once(&key).await?.ok_or(error),
+        };
         let inner = Arc::clone(&self.inner);
         self.whole(async move {
             let (thread, run) = (new.id, new.run.as_ref().map(|run| run.id.clone()));
@@ -197,6 +214,7 @@ impl Runtime {
         let mut message = Message::new(ids.message(), outgoing.role, outgoing.content, self.inner.store.now());
         message.silent = outgoing.silent;
         message.attachments = outgoing.attachments;
+        message.metadata = outgoing.metadata;
         Ok(message)
     }
 
@@ -212,17 +230,65 @@ impl Runtime {
         })
     }
 
+    /// What the first call with this key has sent to the thread; nothing where the key is free there. Files that the
+    /// message is said to have need not be there any more.
+    pub async fn sent_once(
+        &self,
+        thread: ThreadId,
+        outgoing: Outgoing,
+        key: String,
+    ) -> Result<Option<Sent>, RuntimeError> {
+        let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
+        let item = Item::Message(Posted::plain(self.message(&mut ids, outgoing)?));
+        let first = self.known_line(thread, item, key).await?;
+        Ok(first.map(|posted| Sent { message: posted.message.id, repeated: true }))
+    }
+
     /// Queues a message as the request of a run with this id, once. What the thread may call was settled when it was
     /// made.
     pub async fn ask(&self, thread: ThreadId, outgoing: Outgoing, order: Order) -> Result<(), RuntimeError> {
         let (run, key) = (order.run, order.key.map(|key| key.name));
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
-        let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
         let request = outgoing.content.clone();
-        let message = self.message(&mut ids, outgoing)?;
+        let item = self.request_of(&run, outgoing)?;
         let new = NewRun { id: run.clone(), thread, parent: None, agent: row.agent, request, begun: false };
-        let item = Item::Message(Posted { run: Some(run), ..Posted::plain(message) });
-        self.queue_line(thread, (item, Some(new)), key).await.map(drop)
+        match self.queue_line(thread, (item, Some(new)), key).await?.first {
+            Some(Item::Message(first)) if first.run.as_ref() != Some(&run) => Err(RuntimeError::KeyConflict),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether `ask` was told this before, with this key. Not so where the key is free in the thread.
+    pub async fn asked_once(
+        &self,
+        thread: ThreadId,
+        outgoing: Outgoing,
+        (run, key): (&RunId, String),
+    ) -> Result<bool, RuntimeError> {
+        let item = self.request_of(run, outgoing)?;
+        match self.known_line(thread, item, key).await? {
+            Some(first) if first.run.as_ref() != Some(run) => Err(RuntimeError::KeyConflict),
+            first => Ok(first.is_some()),
+        }
+    }
+
+    fn request_of(&self, run: &RunId, outgoing: Outgoing) -> Result<Item, RuntimeError> {
+        let mut ids = Ids::new(self.inner.store.now(), fastrand::u64(..));
+        let message = self.message(&mut ids, outgoing)?;
+        Ok(Item::Message(Posted { run: Some(run.clone()), ..Posted::plain(message) }))
+    }
+
+    /// What was queued with this key before. A key is answered first, and a queue without room takes nothing new.
+    async fn known_line(&self, thread: ThreadId, item: Item, key: String) -> Result<Option<Posted>, RuntimeError> {
+        let line = NewLine { item, key: Some(key), run: None, messages_max: 0 };
+        match self.inner.store.enqueue(thread, line, None).await {
+            Ok(queued) => Ok(match queued.first {
+                Some(Item::Message(posted)) => Some(posted),
+                _ => None,
+            }),
+            Err(EnqueueError::QueueFull | EnqueueError::Terminated) => Ok(None),
+            Err(error) => Err(RuntimeError::from_enqueue(error, thread)),
+        }
     }
 
     /// Ends the current turn of a thread; background children go on. Where there is no turn, nothing happens.

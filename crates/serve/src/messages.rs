@@ -12,7 +12,7 @@ use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use entourage_model::{Attachment, MessageId, Role, ThreadId};
-use entourage_runtime::Outgoing;
+use entourage_runtime::{Outgoing, Sent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -125,11 +125,30 @@ pub(crate) async fn send(
         Speaker::User => Role::User,
         Speaker::Assistant => Role::Assistant,
     };
-    let attachments = attachments(&service, thread, &said.attachments).await?;
-    let outgoing = Outgoing { content: said.content, role, silent: said.silent, attachments };
-    let sent = service.runtime.send(thread, outgoing, key).await?;
+    let outgoing = Outgoing { role, silent: said.silent, ..Outgoing::user(said.content) };
+    let sent = match attachments(&service, thread, &said.attachments).await {
+        Ok(attachments) => service.runtime.send(thread, Outgoing { attachments, ..outgoing }, key).await?,
+        Err(fault) => repeated(&service, thread, (outgoing, &said.attachments), key).await?.ok_or(fault)?,
+    };
     service.meters.message_queued();
     Ok((StatusCode::ACCEPTED, Json(Queued { message_id: sent.message, status: "queued" })).into_response())
+}
+
+/// What was sent with the key before, when the files were still there.
+async fn repeated(
+    service: &Service,
+    thread: ThreadId,
+    (outgoing, paths): (Outgoing, &[String]),
+    key: Option<String>,
+) -> Result<Option<Sent>, Fault> {
+    let Some(key) = key else { return Ok(None) };
+    // All that is compared of a file is its path.
+    let gone = |path: String| Attachment { path, name: String::new(), mime_type: String::new(), size: 0, digest: None };
+    let Ok(paths) = paths.iter().map(|path| entourage_model::file_path(path)).collect::<Result<Vec<_>, _>>() else {
+        return Ok(None);
+    };
+    let attachments = paths.into_iter().map(gone).collect();
+    Ok(service.runtime.sent_once(thread, Outgoing { attachments, ..outgoing }, key).await?)
 }
 
 /// The files of the thread that a request names.

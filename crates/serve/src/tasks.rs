@@ -16,12 +16,12 @@ use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use context::Context;
-use entourage_model::{Name, RunId, RunStatus, Timestamp};
+use entourage_model::{Event, Name, RunId, RunStatus, ThreadId, Timestamp};
 use entourage_runtime::{NewRoot, Order, Outgoing, Page, RootKey, RunRow, RuntimeError, ThreadFilter, ThreadRow};
 use id::TaskId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
@@ -32,6 +32,8 @@ const WAIT_SECONDS: u64 = 7200;
 /// Who works on a task that names nobody.
 const ANYBODY: &str = "lead";
 const REFUSALS_MAX: usize = 1000;
+/// How many threads are looked at once for the one that a task belongs to.
+const PAGE: usize = 100;
 
 /// Work to be done. Keys beyond these are ignored: versions differ.
 #[derive(Deserialize, Serialize, ToSchema)]
@@ -112,21 +114,29 @@ pub(crate) async fn submit(
         request: key::digest(&wish),
     });
     let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
-    let (agent, input) = (Name::from(agent), wish.input.unwrap_or_default());
+    let agent = Name::from(agent);
+    let mut context = Context::read(wish.context.as_ref());
+    let words = context.beside(wish.input.unwrap_or_default());
     let taken = Task { task_id: wish.task_id, status: "pending", result: None, error: None };
+    if let Some(key) = &key
+        && service.runtime.made_once(key).await?.is_some()
+    {
+        return Ok(Json(taken));
+    }
     if let Some(known) = service.runtime.run(&run).await? {
-        return match (key, known.status.is_terminal()) {
-            (Some(_), _) if known.agent != agent || known.request != input => Err(RuntimeError::KeyConflict.into()),
+        return match (&key, known.status.is_terminal()) {
+            (Some(key), _) if !is_repeated(&service, &known, (&agent, words), key).await? => {
+                Err(RuntimeError::KeyConflict.into())
+            }
             (None, true) => Err(Fault::new(StatusCode::CONFLICT, "conflict", "a task of that id has ended")),
             (Some(_), _) | (None, false) => Ok(Json(taken)),
         };
     }
-    let mut context = Context::read(wish.context.as_ref());
     if let Some(user) = &service.user {
         context.user_id = Some(user.to_string());
     }
     let order = Order { run: run.clone(), denied: std::mem::take(&mut context.denied), key };
-    match place(&service, (agent, input), context, order).await {
+    match place(&service, (agent, words), context, order).await {
         Ok(()) => Ok(Json(taken)),
         Err(RuntimeError::NoAgent(agent)) => {
             let why = format!("there is no agent `{agent}`");
@@ -137,23 +147,36 @@ pub(crate) async fn submit(
     }
 }
 
+/// Whether a task that is known is what the request asks for. Only the thread of a later task of a conversation knows
+/// the key; where nobody does, it is compared with the task itself.
+async fn is_repeated(
+    service: &Service,
+    known: &RunRow,
+    (agent, words): (&Name, Outgoing),
+    key: &RootKey,
+) -> Result<bool, RuntimeError> {
+    let is_same = known.agent == *agent && known.request == words.content;
+    let is_asked = service.runtime.asked_once(known.thread, words, (&known.id, key.name.clone())).await?;
+    Ok(is_asked || is_same)
+}
+
 /// Gives the work to the conversation that it belongs to, or to a new one.
 async fn place(
     service: &Service,
-    (agent, input): (Name, String),
+    (agent, words): (Name, Outgoing),
     context: Context,
     order: Order,
 ) -> Result<(), RuntimeError> {
-    if let Some(known) = conversation(service, &agent, &context).await? {
-        return service.runtime.ask(known.id, Outgoing::user(input), order).await;
+    if let Some(known) = conversation(service, &agent, (&context, &order.denied)).await? {
+        return service.runtime.ask(known, words, order).await;
     }
     let team = service.team().await;
     let root = NewRoot {
         team,
         agent,
-        message: Some(Outgoing::user(input)),
+        message: Some(words),
         user_id: context.user_id.clone(),
-        tags: context.tags(),
+        tags: context.session_tag().into_iter().collect(),
         files: Vec::new(),
         variables: BTreeMap::new(),
     };
@@ -162,8 +185,13 @@ async fn place(
     Ok(())
 }
 
-/// The thread of an earlier task of the same conversation, where the client names one.
-async fn conversation(service: &Service, agent: &Name, context: &Context) -> Result<Option<ThreadRow>, RuntimeError> {
+/// The thread of an earlier task of the same conversation, where the client names one. What a thread and its children may
+/// not call is settled when it is made, so that tasks with other rules are another conversation.
+async fn conversation(
+    service: &Service,
+    agent: &Name,
+    (context, denied): (&Context, &[Name]),
+) -> Result<Option<ThreadId>, RuntimeError> {
     let Some(tag) = context.session_tag() else { return Ok(None) };
     let filter = ThreadFilter {
         agent: Some(agent.clone()),
@@ -172,8 +200,28 @@ async fn conversation(service: &Service, agent: &Name, context: &Context) -> Res
         user_id: context.user_id.clone(),
         ..ThreadFilter::default()
     };
-    let found = service.runtime.threads(&filter, Page { after: None, limit: 1 }).await?;
-    Ok(found.into_iter().find(|row| row.terminated_at.is_none() && row.user_id == context.user_id))
+    let mut after = None;
+    loop {
+        let page = service.runtime.threads(&filter, Page { after, limit: PAGE }).await?;
+        let is_open = |row: &&ThreadRow| row.terminated_at.is_none() && row.user_id == context.user_id;
+        for row in page.iter().filter(is_open) {
+            if has_rules(service, row.id, denied).await? {
+                return Ok(Some(row.id));
+            }
+        }
+        after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id);
+        if after.is_none() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Whether the thread was made with these rules, in whichever order.
+async fn has_rules(service: &Service, thread: ThreadId, denied: &[Name]) -> Result<bool, RuntimeError> {
+    let first = service.runtime.journal(thread, 0, 1).await?.into_iter().next();
+    let Some(Event::Started(started)) = first.map(|stored| stored.event) else { return Ok(false) };
+    let rules = |names: &[Name]| names.iter().cloned().collect::<BTreeSet<_>>();
+    Ok(rules(&started.denied) == rules(denied))
 }
 
 /// The state of a task. An unknown one is an error, but not of the request.

@@ -1,6 +1,6 @@
 //! Making threads.
 
-use crate::body::{V, answer, encode, encode_events, get, hex, node};
+use crate::body::{V, answer, encode, encode_events, get, hex, node, thread_id};
 use crate::database::Database;
 use crate::fault::Fault;
 use crate::text::{escape, unescape};
@@ -113,6 +113,17 @@ pub(crate) async fn root(
         Some(thread) if told.same => RootMade::Repeated { thread, run: told.run.map(|run| RunId::from(unescape(run))) },
         Some(_) => RootMade::Conflict,
     })
+}
+
+/// What a key for root threads was used for.
+pub(crate) async fn known(database: &Database, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+    let sql = "SELECT thread, request = $2, run FROM @.root_keys WHERE key = $1";
+    let request = &key.request.as_bytes()[..];
+    let rows = database.rows(sql, &[(&escape(&key.name), Type::TEXT), (&request, Type::BYTEA)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let run = get::<Option<String>>(row, 2)?.map(|run| RunId::from(unescape(run)));
+    let thread = thread_id(row, 0)?;
+    Ok(Some(if get(row, 1)? { RootMade::Repeated { thread, run } } else { RootMade::Conflict }))
 }
 
 fn is_known(fault: &Fault) -> bool {

@@ -96,6 +96,10 @@ impl Store for PostgresStore {
         self.make(thread, Some(key), claim).await
     }
 
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+        create::known(&self.database, key).await
+    }
+
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
         let (queued, hints) = enqueue::enqueue(&self.database, to, line, claim).await?;
         self.tell(hints);

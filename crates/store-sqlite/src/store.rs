@@ -106,9 +106,14 @@ impl Store for SqliteStore {
         let request = key.request;
         Ok(match self.writer.write(CreateOnce { thread, key, claim }).await? {
             None => RootMade::New(taken),
-            Some(first) if first.request == request => RootMade::Repeated { thread: first.thread, run: first.run },
-            Some(_) => RootMade::Conflict,
+            Some(first) => first.made(request),
         })
+    }
+
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+        let RootKey { name, request } = key.clone();
+        let first = self.readers.read(move |file| read::thread::first_of(file, &name)).await?;
+        Ok(first.map(|first| first.made(request)))
     }
 
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {

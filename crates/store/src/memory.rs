@@ -77,6 +77,10 @@ impl Store for MemoryStore {
         self.tables()?.create_once(thread, key, claim, self.clock.now())
     }
 
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+        Ok(self.tables()?.made_once(key))
+    }
+
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
         self.tables()?.enqueue(to, line, claim, self.clock.now())
     }

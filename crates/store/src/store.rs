@@ -87,6 +87,9 @@ pub trait Store: Debug + Send + Sync + 'static {
     async fn create_once(&self, thread: NewThread, key: RootKey, claim: Option<NodeId>)
     -> Result<RootMade, StoreError>;
 
+    /// What `create_once` would say of a key that was used before. Nothing: it is free.
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError>;
+
     /// Queues a line. With `claim`, a parked thread is taken up for that node in the same transaction. A key that was
     /// used before is answered first, whatever has become of the thread since.
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError>;

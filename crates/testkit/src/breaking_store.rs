@@ -166,6 +166,10 @@ impl Store for BreakingStore {
         self.behind.create_once(thread, key, claim).await
     }
 
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+        self.behind.made_once(key).await
+    }
+
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
         self.behind.enqueue(to, line, claim).await
     }

@@ -90,6 +90,10 @@ impl Store for DyingStore {
         self.points.around(self.behind.create_once(thread, key, claim)).await
     }
 
+    async fn made_once(&self, key: &RootKey) -> Result<Option<RootMade>, StoreError> {
+        self.behind.made_once(key).await
+    }
+
     async fn enqueue(&self, to: ThreadId, line: NewLine, claim: Option<NodeId>) -> Result<Enqueued, EnqueueError> {
         self.points.around(self.behind.enqueue(to, line, claim)).await
     }

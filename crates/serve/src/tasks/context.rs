@@ -1,7 +1,11 @@
 //! What a client says of a task beside the work itself.
 
-use entourage_model::Name;
+use entourage_model::{Message, Name};
+use entourage_runtime::Outgoing;
 use serde_json::Value;
+
+/// What a message calls the context that came with it.
+const BESIDE: &str = "context";
 
 /// How much of what happens a client wants to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,11 +25,10 @@ impl Detail {
         known.map(|(_, detail)| detail).unwrap_or_default()
     }
 
-    /// As a thread's tag; so it outlives a restart.
-    const TAG: &'static str = "detail:";
-
-    pub(super) fn of_tags(tags: &[String]) -> Self {
-        tags.iter().find_map(|tag| tag.strip_prefix(Self::TAG)).map(Self::of).unwrap_or_default()
+    /// What the client of a task has said beside its request.
+    pub(super) fn of_request(message: &Message) -> Self {
+        let context = message.metadata.get(BESIDE).and_then(|context| text(context, "detail"));
+        context.as_deref().map(Self::of).unwrap_or_default()
     }
 }
 
@@ -34,18 +37,16 @@ pub(super) struct Context {
     pub(super) user_id: Option<String>,
     /// Tasks of one session are one conversation.
     session: Option<String>,
-    detail: Option<String>,
     /// Tools that must not be called. A rule for some calls of a tool only is one for all of them here.
     pub(super) denied: Vec<Name>,
+    /// As it was given.
+    given: Option<Value>,
 }
 
 impl Context {
     /// What cannot be understood is left out: clients of other versions say other things.
     pub(super) fn read(context: Option<&Value>) -> Self {
-        let text = |key: &str| {
-            let text = context?.get(key)?.as_str()?.trim();
-            (!text.is_empty()).then(|| text.to_owned())
-        };
+        let said = |key: &str| text(context?, key);
         let rules = context.and_then(|context| context.get("deny_rules")).and_then(Value::as_array);
         let is_deny = |rule: &&Value| {
             let behavior = rule.get("behavior").and_then(Value::as_str);
@@ -53,22 +54,30 @@ impl Context {
         };
         let denied = rules.into_iter().flatten().filter(is_deny);
         let denied = denied.filter_map(|rule| rule.get("tool_name")?.as_str()).map(Name::from).collect();
-        Self { user_id: text("user_id"), session: text("session_id"), detail: text("detail"), denied }
+        Self { user_id: said("user_id"), session: said("session_id"), denied, given: context.cloned() }
+    }
+
+    /// The input as the message that asks for it. The context goes with it, so that it outlives a restart and every task of
+    /// a conversation has its own.
+    pub(super) fn beside(&self, input: String) -> Outgoing {
+        let given = self.given.iter().map(|context| (BESIDE.to_owned(), context.clone()));
+        Outgoing { metadata: given.collect(), ..Outgoing::user(input) }
     }
 
     pub(super) fn session_tag(&self) -> Option<String> {
         self.session.as_ref().map(|session| format!("session:{session}"))
     }
+}
 
-    pub(super) fn tags(&self) -> Vec<String> {
-        let detail = self.detail.as_ref().map(|detail| format!("{}{detail}", Detail::TAG));
-        self.session_tag().into_iter().chain(detail).collect()
-    }
+fn text(context: &Value, key: &str) -> Option<String> {
+    let text = context.get(key)?.as_str()?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use entourage_model::{Ids, Timestamp};
     use serde_json::json;
 
     #[test]
@@ -79,11 +88,25 @@ mod tests {
             json!({"user_id": "ann", "session_id": " s1 ", "detail": "FULL", "stream": true, "deny_rules": rules});
         let read = Context::read(Some(&context));
         assert_eq!((read.user_id.as_deref(), read.denied.clone()), (Some("ann"), vec![Name::from("shell")]));
-        assert_eq!(read.tags(), ["session:s1", "detail:FULL"]);
-        assert_eq!(Detail::of_tags(&read.tags()), Detail::Full);
+        assert_eq!(read.session_tag().as_deref(), Some("session:s1"));
         for odd in [None, Some(&json!("text")), Some(&json!({"user_id": 7, "deny_rules": "all"}))] {
-            assert_eq!(Context::read(odd), Context::default());
+            assert_eq!(Context::read(odd), Context { given: odd.cloned(), ..Context::default() });
         }
-        assert_eq!(Detail::of_tags(&["detail:loud".to_owned()]), Detail::Status);
+    }
+
+    #[test]
+    fn a_request_brings_how_much_its_client_wants_to_be_told() {
+        for (context, detail) in [
+            (Some(json!({"detail": "FULL"})), Detail::Full),
+            (Some(json!({"detail": "loud"})), Detail::Status),
+            (Some(json!("full")), Detail::Status),
+            (None, Detail::Status),
+        ] {
+            let words = Context::read(context.as_ref()).beside("dig".to_owned());
+            let mut message =
+                Message::new(Ids::new(Timestamp(0), 1).message(), words.role, words.content, Timestamp(0));
+            message.metadata = words.metadata;
+            assert_eq!(Detail::of_request(&message), detail, "{context:?}");
+        }
     }
 }

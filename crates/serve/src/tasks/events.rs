@@ -1,6 +1,5 @@
 //! `/tasks/{id}/events`: what a task does, replayed and then live, also for one that was not submitted yet.
 
-use super::context::Detail;
 use super::id::TaskId;
 use super::told::{Teller, Told};
 use super::{Refused, run_id};
@@ -126,8 +125,7 @@ impl Listener {
         loop {
             if let Some(row) = self.service.runtime.run(&run).await.ok()? {
                 let thread = self.service.runtime.thread(row.thread).await.ok()??;
-                let detail = Detail::of_tags(&thread.tags);
-                let teller = Teller::new(self.task.clone(), (run, row.agent.to_string()), detail);
+                let teller = Teller::new(self.task.clone(), (run, row.agent.to_string()));
                 let watcher = self.service.runtime.watch(thread.root);
                 self.at = Some(Reading { thread: row.thread, seq: 0, teller, watcher });
                 return Some(());

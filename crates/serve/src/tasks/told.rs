@@ -10,7 +10,7 @@ pub(super) struct Teller {
     task: String,
     run: RunId,
     agent: String,
-    /// What its client wants to be told; of the rest nothing is, not even a number.
+    /// What its client wants to be told, as its request says; of the rest nothing is, not even a number.
     detail: Detail,
     /// How many were told so far.
     seq: u64,
@@ -41,12 +41,12 @@ impl Told {
 }
 
 impl Teller {
-    pub(super) fn new(task: String, (run, agent): (RunId, String), detail: Detail) -> Self {
+    pub(super) fn new(task: String, (run, agent): (RunId, String)) -> Self {
         Self {
             task,
             run,
             agent,
-            detail,
+            detail: Detail::default(),
             seq: 0,
             at: Timestamp::default(),
             ended_at: None,
@@ -67,8 +67,11 @@ impl Teller {
     fn hear(&mut self, event: &Event) {
         self.at = event.message().map_or(self.at, |message| message.created_at);
         if !self.has_begun {
-            self.has_begun = matches!(event, Event::Posted(posted) if posted.run.as_ref() == Some(&self.run));
-            if self.has_begun {
+            if let Event::Posted(posted) = event
+                && posted.run.as_ref() == Some(&self.run)
+            {
+                self.has_begun = true;
+                self.detail = Detail::of_request(&posted.message);
                 self.one("RUN_STARTED", Detail::Status, json!({}));
                 self.source("AGENT_START", json!({ "sessionId": self.task, "name": self.agent, "role": "assistant" }));
             }

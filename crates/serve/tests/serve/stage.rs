@@ -16,7 +16,7 @@ use hyper::Request;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -31,18 +31,27 @@ bob-bob-bob-bob-bob user=bob
 alice-reads-only user=alice scopes=read
 ";
 
+/// What is declared at the moment.
 #[derive(Debug)]
-struct Fixed(Arc<Team>);
+pub(crate) struct Declared(Mutex<Arc<Team>>);
 
-impl Teams for Fixed {
+impl Declared {
+    /// From now on there are these agents and no others.
+    pub(crate) fn declare(&self, agents: Vec<Agent>) {
+        *self.0.lock().unwrap() = cast::team(agents);
+    }
+}
+
+impl Teams for Declared {
     fn current(&self) -> Arc<Team> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.0.lock().unwrap())
     }
 }
 
 pub(crate) struct Stage {
     pub(crate) model: FakeModel,
     pub(crate) runtime: Runtime,
+    pub(crate) teams: Arc<Declared>,
     pub(crate) address: SocketAddr,
     pub(crate) drain: Drain,
     pub(crate) server: JoinHandle<()>,
@@ -108,10 +117,10 @@ impl Stage {
         let runtime = Runtime::start(parts).await.unwrap();
         let server = Server::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (address, drain) = (server.address(), Drain::default());
-        let teams = Arc::new(Fixed(cast::team(agents)));
-        let service = Service::new(runtime.clone(), teams, Tokens::parse(TOKENS).unwrap());
+        let teams = Arc::new(Declared(Mutex::new(cast::team(agents))));
+        let service = Service::new(runtime.clone(), teams.clone(), Tokens::parse(TOKENS).unwrap());
         let server = tokio::spawn(server.run(service, drain.clone()));
-        Self { model, runtime, address, drain, server, folder }
+        Self { model, runtime, teams, address, drain, server, folder }
     }
 
     /// Lays a file into the workspace.

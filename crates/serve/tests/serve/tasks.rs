@@ -163,6 +163,39 @@ async fn a_denied_tool_is_neither_offered_nor_called() {
     assert_eq!(threads["threads"][0]["user_id"], "ann");
 }
 
+/// The kinds of a task's events.
+async fn kinds(stage: &Stage, id: &str) -> Vec<String> {
+    let events = told(&mut stage.stream(&format!("/tasks/{id}/events"), None).await).await;
+    events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn every_task_of_a_conversation_has_rules_and_detail_of_its_own() {
+    let brain = |request: &Request| match request.last_role() {
+        "user" => Reply::call("list_files", json!({ "path": "." })),
+        _ => Reply::text("done"),
+    };
+    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    let rules = json!([{ "tool_name": "list_files", "behavior": "DENY" }]);
+    let quiet = json!({ "session_id": "s" });
+    let loud = json!({ "session_id": "s", "detail": "full" });
+    let denied = json!({ "session_id": "s", "deny_rules": rules });
+    for (id, context) in [("t1", &quiet), ("t2", &denied), ("t3", &loud), ("t4", &quiet), ("t5", &denied)] {
+        submit(&stage, id, Some(context.clone())).await;
+        assert_eq!(stage.get(&format!("/tasks/{id}/wait")).await.json()["status"], "success", "{id}");
+        let results = stage.model.requests().last().unwrap().tool_results().last().unwrap().text.clone();
+        assert_eq!(results.contains("not allowed"), *context == denied, "{id}: {results}");
+    }
+    let calls = ["RUN_STARTED", "TOOL_CALL_START", "TOOL_CALL_END", "TOOL_RESULT"];
+    let ends = ["RUN_FINISHED", "STATUS"];
+    assert_eq!(kinds(&stage, "t3").await, [&calls[..], &["TEXT_DELTA"], &ends].concat());
+    assert_eq!(kinds(&stage, "t4").await, [&calls[..], &ends].concat());
+    let threads = stage.get("/threads?tag=session:s").await.json();
+    assert_eq!(threads["threads"].as_array().unwrap().len(), 2, "one with the rules and one without: {threads}");
+    assert_eq!(stage.model.requests().last().unwrap().texts("user").len(), 2, "each goes on with what was said before");
+}
+
 /// An agent that the server of `far` runs as its `boss`.
 fn remote(far: &Stage) -> Agent {
     let headers = BTreeMap::from([("Authorization".to_owned(), format!("Bearer {TOKEN}"))]);

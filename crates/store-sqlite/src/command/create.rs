@@ -5,7 +5,8 @@ use crate::body::{EncodedItem, encode_events, encode_tags};
 use crate::column::{digest, signed, thread_code, thread_id};
 use crate::session::Session;
 use entourage_model::{Digest, Event, Item, NewThread, NodeId, RunId, ThreadId, ThreadStatus};
-use entourage_store::{Claim, Lease, QueueLine, RootKey, StoreError};
+use entourage_store::{Claim, Lease, QueueLine, RootKey, RootMade, StoreError};
+use rusqlite::Row;
 
 /// A new thread ready to be bound.
 #[derive(Debug)]
@@ -122,20 +123,35 @@ pub(crate) struct CreateOnce {
 /// What a key was used for before.
 #[derive(Debug)]
 pub(crate) struct First {
-    pub(crate) thread: ThreadId,
-    pub(crate) request: Digest,
-    pub(crate) run: Option<RunId>,
+    thread: ThreadId,
+    request: Digest,
+    run: Option<RunId>,
+}
+
+impl First {
+    /// By the key's name.
+    pub(crate) const SQL: &'static str = "SELECT thread, request, run FROM root_keys WHERE key = ?1";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let run = row.get::<_, Option<String>>(2)?.map(|id| RunId::from(id.as_str()));
+        Ok(Self { thread: thread_id(row, 0)?, request: digest(row, 1)?, run })
+    }
+
+    /// What whoever comes with the key again is told.
+    pub(crate) fn made(self, request: Digest) -> RootMade {
+        if self.request == request {
+            RootMade::Repeated { thread: self.thread, run: self.run }
+        } else {
+            RootMade::Conflict
+        }
+    }
 }
 
 impl Command for CreateOnce {
     type Answer = Option<First>;
 
     fn run(&self, session: &mut Session<'_>) -> rusqlite::Result<Option<First>> {
-        let sql = "SELECT thread, request, run FROM root_keys WHERE key = ?1";
-        let first = session.one(sql, [&self.key.name], |row| {
-            let run = row.get::<_, Option<String>>(2)?.map(|id| RunId::from(id.as_str()));
-            Ok(First { thread: thread_id(row, 0)?, request: digest(row, 1)?, run })
-        })?;
+        let first = session.one(First::SQL, [&self.key.name], First::read)?;
         if first.is_none() {
             self.thread.insert(session, self.claim)?;
             let run = self.thread.new.run.as_ref().map(|run| run.id.as_str());

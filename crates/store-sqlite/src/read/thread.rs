@@ -4,6 +4,7 @@ use super::Conditions;
 use crate::column::{
     digest, limit, thread_code, thread_id, thread_id_or_none, thread_status, time, time_or_none, unsigned,
 };
+use crate::command::create::First;
 use crate::fault::Fault;
 use entourage_model::{Name, ThreadId, Usage};
 use entourage_store::{Page, StoreError, ThreadFilter, ThreadRow};
@@ -19,6 +20,12 @@ pub(crate) fn one(connection: &Connection, id: ThreadId) -> Result<Option<Thread
     let mut query = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM threads WHERE id = ?1"))?;
     let row = query.query_row([id.as_bytes()], thread_row).optional()?;
     row.map(RawThread::decode).transpose()
+}
+
+/// What a key for root threads was used for.
+pub(crate) fn first_of(connection: &Connection, key: &str) -> Result<Option<First>, Fault> {
+    let mut query = connection.prepare_cached(First::SQL)?;
+    Ok(query.query_row([key], First::read).optional()?)
 }
 
 /// Newest first: ids begin with the time.

@@ -24,7 +24,10 @@ pub async fn a_repeated_root_is_the_first_one(mut world: World) {
     let RootMade::New(Some(claim)) = made.expect("it is new") else { unreachable!("a claim was asked for") };
     assert_eq!((claim.lease.thread, claim.journal.as_ref()), (first.id, Some(&first.events)));
     let repeated = world.store().create_once(second.clone(), key("k", "hello"), Some(node)).await;
-    assert_eq!(repeated.expect("it is the same"), RootMade::Repeated { thread: first.id, run });
+    let repeated = repeated.expect("it is the same");
+    assert_eq!(repeated, RootMade::Repeated { thread: first.id, run });
+    assert_eq!(world.store().made_once(&key("k", "hello")).await.expect("it can be read"), Some(repeated));
+    assert_eq!(world.store().made_once(&key("other", "hello")).await.expect("it can be read"), None);
     assert_eq!(world.store().thread(second.id).await.expect("it can be read"), None);
     let lost = second.run.expect("it was given one").id;
     assert_eq!(world.store().run(&lost).await.expect("it can be read"), None);
@@ -36,6 +39,8 @@ pub async fn a_root_key_with_another_request_is_a_conflict(mut world: World) {
     world.store().create_once(first, key("k", "hello"), None).await.expect("it is new");
     let made = world.store().create_once(second.clone(), key("k", "hallo"), None).await;
     assert_eq!(made.expect("that is an answer"), RootMade::Conflict);
+    let known = world.store().made_once(&key("k", "hallo")).await;
+    assert_eq!(known.expect("it can be read"), Some(RootMade::Conflict));
     assert_eq!(world.store().thread(second.id).await.expect("it can be read"), None);
     let made = world.store().create_once(second, key("other", "hallo"), None).await;
     assert_eq!(made.expect("the key is new"), RootMade::New(None));

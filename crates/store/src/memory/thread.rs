@@ -26,18 +26,21 @@ impl Tables {
         claim: Option<NodeId>,
         now: Timestamp,
     ) -> Result<RootMade, StoreError> {
-        match self.root_keys.get(&key.name) {
-            Some(first) if first.request == key.request => {
-                return Ok(RootMade::Repeated { thread: first.thread, run: first.run.clone() });
-            }
-            Some(_) => return Ok(RootMade::Conflict),
-            None => {}
+        if let Some(made) = self.made_once(&key) {
+            return Ok(made);
         }
         let run = new.run.as_ref().map(|run| run.id.clone());
         let entry = RootEntry { request: key.request, thread: new.id, run };
         let claim = self.create(new, claim, now)?;
         self.root_keys.insert(key.name, entry);
         Ok(RootMade::New(claim))
+    }
+
+    pub(super) fn made_once(&self, key: &RootKey) -> Option<RootMade> {
+        let first = self.root_keys.get(&key.name)?;
+        let is_same = first.request == key.request;
+        let repeated = || RootMade::Repeated { thread: first.thread, run: first.run.clone() };
+        Some(if is_same { repeated() } else { RootMade::Conflict })
     }
 
     /// A thread that does not exist yet: its row, its events, its queue and its run.
