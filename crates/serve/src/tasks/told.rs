@@ -1,7 +1,7 @@
 //! What a task's client is told of a thread's journal: numbered from 1, the same at every reading.
 
 use super::context::Detail;
-use entourage_model::{Digest, Event, Message, Outcome, RunId, Timestamp, ToolStatus, Usage};
+use entourage_model::{Digest, Ending, Event, Message, Outcome, RunId, Timestamp, ToolStatus, Usage};
 use serde_json::{Value, json};
 
 /// Turns a journal into the events of one task.
@@ -84,7 +84,7 @@ impl Teller {
             return self.called(message, *outcome);
         }
         if let Event::SessionEnded(end) = event {
-            return self.end(end.ending.outcome, &end.ending.text);
+            return self.end(&end.ending);
         }
         // A task that is cancelled or terminated ends without a word; of everything else its client knows nothing.
         let is_cancelled = matches!(event, Event::RunCancelled { run } if *run == self.run);
@@ -115,10 +115,10 @@ impl Teller {
         self.one("TOOL_RESULT", Detail::Status, body);
     }
 
-    fn end(&mut self, outcome: Outcome, text: &str) {
+    fn end(&mut self, ending: &Ending) {
         self.is_over = true;
         self.at = self.ended_at.unwrap_or(self.at);
-        match outcome {
+        match ending.outcome {
             // A cancelled task ends without a word.
             Outcome::Cancelled => {}
             Outcome::Done => {
@@ -128,7 +128,7 @@ impl Teller {
             }
             Outcome::Failed | Outcome::Unknown => {
                 self.source("AGENT_END", json!({ "sessionId": self.task, "name": self.agent }));
-                self.one("RUN_ERROR", Detail::Status, json!({ "status": "error", "error": text }));
+                self.one("RUN_ERROR", Detail::Status, json!({ "status": "error", "error": ending.fault() }));
             }
         }
     }

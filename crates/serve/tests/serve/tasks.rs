@@ -196,6 +196,26 @@ async fn every_task_of_a_conversation_has_rules_and_detail_of_its_own() {
     assert_eq!(stage.model.requests().last().unwrap().texts("user").len(), 2, "each goes on with what was said before");
 }
 
+#[tokio::test]
+async fn a_task_that_a_limit_ends_says_so_whatever_its_last_words_were() {
+    let mut boss = solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())]);
+    boss.source.format = "agentscope".to_owned();
+    boss.dialects = vec![entourage_model::Dialect::AgentScope];
+    boss.side_a.steps_max = Some(2);
+    let brain = |request: &Request| match request.tools().is_empty() {
+        true => Reply::text("closing words"),
+        false => Reply::call("list_files", json!({ "path": "." })),
+    };
+    let stage = Stage::with(vec![boss], brain, Limits::default()).await;
+    submit(&stage, "t", None).await;
+    let ended = stage.get("/tasks/t/wait").await.json();
+    assert!(ended["error"].as_str().unwrap().starts_with("step_limit_reached"), "{ended}");
+    let last = told(&mut stage.stream("/tasks/t/events", None).await).await.pop().unwrap();
+    assert_eq!((&last["type"], &last["error"]), (&json!("RUN_ERROR"), &ended["error"]));
+    let kept = stage.get("/runs").await.json();
+    assert_eq!(kept["runs"][0]["result"], "closing words", "{kept}");
+}
+
 /// An agent that the server of `far` runs as its `boss`.
 fn remote(far: &Stage) -> Agent {
     let headers = BTreeMap::from([("Authorization".to_owned(), format!("Bearer {TOKEN}"))]);
