@@ -43,3 +43,28 @@ async fn a_cancelled_run_stays_cancelled() {
     let again = stage.post(&path, &json!({})).await;
     assert_eq!((again.status, again.json()["ended_at"].clone()), (202, cancelled.json()["ended_at"].clone()));
 }
+
+#[tokio::test]
+async fn a_run_whose_id_a_client_has_chosen_is_listed_read_and_cancelled() {
+    let stage = Stage::new(|_: &Request| Reply::hang()).await;
+    let ids = [("a b", "remote_a%20b"), ("\u{fc}-1", "remote_%C3%BC-1"), ("b?#%", "remote_b%3F%23%25")];
+    for (id, _) in ids {
+        let taken = stage.post("/tasks", &json!({ "task_id": id, "agent_id": "boss", "input": "dig" })).await;
+        assert_eq!(taken.status, 200, "{taken:?}");
+    }
+    let (mut listed, mut path) = (Vec::new(), Some("/runs?limit=1".to_owned()));
+    while let Some(page) = path {
+        let page = stage.get(&page).await.json();
+        listed.extend(page["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()));
+        let escaped = |next: &str| ids.iter().find(|(id, _)| format!("remote_{id}") == next).unwrap().1;
+        path = page["next"].as_str().map(|next| format!("/runs?limit=1&cursor={}", escaped(next)));
+    }
+    listed.sort_unstable();
+    assert_eq!(listed, ["remote_a b", "remote_b?#%", "remote_\u{fc}-1"]);
+    for (id, escaped) in ids {
+        let run = stage.get(&format!("/runs/{escaped}")).await;
+        assert_eq!((run.status, &run.json()["run_id"]), (200, &json!(format!("remote_{id}"))), "{run:?}");
+        let cancelled = stage.post(&format!("/runs/{escaped}/cancel"), &json!({})).await;
+        assert_eq!((cancelled.status, &cancelled.json()["status"]), (202, &json!("cancelled")), "{cancelled:?}");
+    }
+}
