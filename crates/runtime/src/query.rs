@@ -29,6 +29,16 @@ impl Runtime {
         Ok(self.inner.store.threads(filter, page).await?)
     }
 
+    /// Whether a root can start no child any more, however long one waits: its tree has had all that it may have, and
+    /// nobody in it is at work.
+    pub async fn is_used_up(&self, root: ThreadId) -> Result<bool, RuntimeError> {
+        let tree = ThreadFilter { root: Some(root), ..ThreadFilter::default() };
+        let below = usize::try_from(self.inner.limits.children_total).unwrap_or(usize::MAX);
+        let threads = self.threads(&tree, Page { after: None, limit: below.saturating_add(1) }).await?;
+        let is_at_work = |row: &ThreadRow| row.id != root && !row.status.is_settled();
+        Ok(threads.len() > below && !threads.iter().any(is_at_work))
+    }
+
     pub async fn run(&self, id: &RunId) -> Result<Option<RunRow>, RuntimeError> {
         Ok(self.inner.store.run(id).await?)
     }

@@ -32,6 +32,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use root::Need;
 use running::Running;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -78,6 +79,11 @@ impl Wish {
     fn starts_work(&self) -> bool {
         !tool::READING.contains(&self.tool.as_str()) && self.tool != tool::CANCEL
     }
+
+    /// What a thread must have for it, unless the call names something that a thread has.
+    fn need(&self) -> Need {
+        if self.starts_work() && self.tool != tool::SEND { Need::Room } else { Need::Any }
+    }
 }
 
 impl Mcp {
@@ -97,7 +103,7 @@ impl Mcp {
     async fn called(service: &Service, wish: Wish) -> Result<CallToolResponse, RuntimeError> {
         let thread = match root::home(service, &wish.arguments).await? {
             Some(thread) => thread,
-            None => root::current(service).await?,
+            None => root::current(service, wish.need()).await?,
         };
         let arguments = serde_json::Value::Object(wish.arguments.clone()).to_string();
         let mut call = service.runtime.begin_call(thread, wish.tool.as_str().into(), arguments).await?;

@@ -62,17 +62,29 @@ fn can_be_called(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(is_plain) && !TAKEN.contains(&name)
 }
 
+/// What a call wants from the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Whatever it has.
+    Any,
+    /// Room for another subagent.
+    Room,
+}
+
 /// The thread of the current team, made when the first call comes. Changed declarations are another team, and have
-/// another thread: a thread pins what it was started from.
-pub(super) async fn current(service: &Service) -> Result<ThreadId, RuntimeError> {
+/// another thread: a thread pins what it was started from. So does work for which the thread has no room any more.
+pub(super) async fn current(service: &Service, need: Need) -> Result<ThreadId, RuntimeError> {
     let team = team(service).await;
     let body = team.to_json().map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
     let bundle = Digest::of(body.as_bytes());
-    if let Some(found) = find(service, bundle).await? {
-        return Ok(found);
-    }
     let owner = service.user.as_ref().map(|user| format!("/{user}")).unwrap_or_default();
     let mut name = format!("mcp{owner}/{bundle}");
+    if let Some(found) = find(service, bundle).await? {
+        if need == Need::Any || !service.runtime.is_used_up(found).await? {
+            return Ok(found);
+        }
+        name = format!("{name}/{found}");
+    }
     loop {
         let root = NewRoot {
             agent: agent_name(&team),

@@ -16,6 +16,9 @@ pub(super) const READING: [&str; 3] = ["agent_list", "task_list", "task_output"]
 /// The tool that ends a task.
 pub(super) const CANCEL: &str = "task_cancel";
 
+/// The tool that writes to an agent which was started before.
+pub(super) const SEND: &str = "agent_send";
+
 /// The tools for subagents and their tasks, and one for every exposed agent.
 pub(super) async fn listed(service: &Service) -> Vec<Tool> {
     let team = root::team(service).await;

@@ -88,6 +88,37 @@ async fn clients_share_a_thread_and_their_calls_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
+async fn a_thread_that_has_had_all_its_subagents_is_followed_by_another() {
+    let brain = |request: &Request| match request.last_text().as_str() {
+        "slow" => Reply::text("late").after(Duration::from_millis(500)),
+        _ => echo(request),
+    };
+    let stage = Stage::with(vec![helper()], brain, Limits { children_total: 2, ..Limits::default() }).await;
+    let client = connect(&stage).await;
+    let spawn = async |task: &str, seconds: u32| {
+        let task = json!({"agent_id": "helper", "task": task, "timeout_seconds": seconds});
+        call(&client, "agent_spawn", task).await
+    };
+    let (first, _) = spawn("one", 20).await;
+    let (slow, _) = spawn("slow", 0).await;
+    let (full, is_error) = spawn("three", 20).await;
+    assert!(is_error && full.contains("subagent_limit_reached"), "one is at work still: {full}");
+    let (read, _) = call(&client, "task_output", json!({"task_id": field(&slow, "task_id")})).await;
+    assert!(read.ends_with("late"), "{read}");
+    let (listed, _) = call(&client, "agent_list", json!({})).await;
+    assert!(listed.contains(field(&first, "agent_key")), "looking makes no new thread: {listed}");
+    for task in ["three", "four", "five"] {
+        let (spawned, is_error) = spawn(task, 20).await;
+        assert!(!is_error && spawned.ends_with(&format!("heard {task}")), "{spawned}");
+    }
+    let more = json!({"agent_key": field(&first, "agent_key"), "message": "again"});
+    let (sent, _) = call(&client, "agent_send", more).await;
+    assert!(sent.ends_with("heard again"), "{sent}");
+    let threads = stage.get("/threads?tag=mcp").await.json();
+    assert_eq!(threads["threads"].as_array().unwrap().len(), 3, "{threads}");
+}
+
+#[tokio::test]
 async fn the_tools_are_those_for_subagents_and_one_for_every_exposed_agent() {
     let exposed = Agent { expose_as_tool: true, ..pair("pair") };
     let stage = Stage::with(vec![helper(), exposed, pair("hidden")], echo, Limits::default()).await;
