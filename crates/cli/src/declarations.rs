@@ -2,13 +2,14 @@
 
 use crate::invocation::Invocation;
 use crate::project::{self, Project};
-use crate::settings::{ProfileFolders, Settings, SettingsFile, place_of};
+use crate::settings::{ProfileFolders, Settings, SettingsFile, Trust, place_of, sends_key, untrusted};
 use crate::{definition_folder, environment, memory, servers};
 use entourage_declare::{Files, Loaded, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report, server_of};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Reads and checks everything that can be run, faults included.
 pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Loaded {
@@ -18,12 +19,33 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
         file.map_or(settings.trust, |file| file.trust)
     };
     servers::distrust(&mut loaded, &settings.servers_left_out, trust);
+    withhold_keys(&mut loaded, files, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
     // Nobody needs the packages to run an agent, but nobody could pack it either.
     loaded.reports.extend(loaded.packages.iter().filter_map(|named| entourage_bundle::package_reference(named).err()));
     loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
     loaded
+}
+
+/// Takes the headers that hold a provider's key away from agents that another server runs, where nobody trusts whoever
+/// names the server.
+fn withhold_keys(loaded: &mut Loaded, files: &[SettingsFile], trust: impl Fn(&Agent) -> Trust) {
+    for agent in loaded.team.agents.values_mut().filter(|agent| trust(agent) == Trust::Nobody) {
+        let Some(remote) = &agent.remote else { continue };
+        let names = remote.headers.iter().filter(|(_, value)| sends_key(value)).map(|(name, _)| name.clone());
+        for header in names.collect::<Vec<_>>() {
+            let agent = Arc::make_mut(agent);
+            agent.remote.iter_mut().for_each(|remote| drop(remote.headers.remove(&header)));
+            let (name, file) = (agent.name.as_str(), agent.source.file.clone().unwrap_or_default());
+            let text = files.iter().find(|known| known.name == file).map(|known| known.text.as_str());
+            let place = match text {
+                Some(text) => place_of(&file, text, &["subagents", name, "headers", &header]),
+                None => Place::file(file),
+            };
+            loaded.reports.push(untrusted(&format!("the header `{header}` of agent `{name}`"), place));
+        }
+    }
 }
 
 /// The same as it is written: prompts that lie in folders of their own are empty, and reports are in no order.
