@@ -85,6 +85,16 @@ impl Service {
         self.user.is_none() || self.user.as_deref() == user
     }
 
+    /// The name that whoever asks has chosen for something, apart from what others call the same.
+    pub(crate) fn own_name(&self, name: &str) -> String {
+        match &self.user {
+            Some(user) => format!("{user}/{name}"),
+            // No user's name is empty.
+            None if name.contains('/') => format!("/{name}"),
+            None => name.to_owned(),
+        }
+    }
+
     /// Notes that somebody was given the result of an ended run. Whoever only looks changes nothing by it.
     pub(crate) async fn read(&self, row: &RunRow) -> Result<bool, RuntimeError> {
         let is_news = self.may_write && row.status.is_terminal() && row.delivered_at.is_none();

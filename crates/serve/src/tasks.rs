@@ -321,8 +321,5 @@ fn word(status: RunStatus) -> &'static str {
 
 /// Apart from the ids that runs are given here, and from those of other users' tasks.
 fn run_id(service: &Service, task: &str) -> RunId {
-    match &service.user {
-        Some(user) => format!("remote_{user}/{task}").into(),
-        None => format!("remote_{task}").into(),
-    }
+    format!("remote_{}", service.own_name(task)).into()
 }

@@ -78,9 +78,8 @@ pub(crate) async fn create(
     }
     check_labels(&wish)?;
     let wish = Wish { user_id: service.user.as_deref().map(str::to_owned).or(wish.user_id), ..wish };
-    // Users do not know of each other: their keys have nothing to do with each other.
-    let named = |name: String| service.user.as_ref().map_or_else(|| name.clone(), |user| format!("{user}/{name}"));
-    let key = key::given(&headers)?.map(|name| RootKey { name: named(name), request: key::digest(&wish) });
+    let keyed = |name: String| RootKey { name: service.own_name(&name), request: key::digest(&wish) };
+    let key = key::given(&headers)?.map(keyed);
     let team = service.team().await;
     let variable = |(name, value): (String, String)| {
         let value = team.variable(&name, value);

@@ -137,3 +137,24 @@ async fn a_token_does_what_its_scopes_say_and_a_users_token_nothing_of_the_owner
     }
     assert_eq!(stage.get("/metrics").await.status, 200);
 }
+
+#[tokio::test]
+async fn what_the_owner_names_is_not_what_a_user_names() {
+    let stage = echo().await;
+    let keyed = async |token: &str, key: &str, body: Value| {
+        let request = stage.request("POST", "/threads").header("content-type", "application/json");
+        let request = request.header("idempotency-key", key);
+        let mut request = request.body(Full::new(body.to_string().into())).unwrap();
+        request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        stage.send(request).await.status
+    };
+    assert_eq!(keyed(ALICE, "x", json!({ "agent": "boss" })).await, 201);
+    assert_eq!(keyed(TOKEN, "alice/x", json!({ "agent": "boss", "message": "hello" })).await, 201);
+    let task = |id: &str, input: &str| json!({ "task_id": id, "agent_id": "boss", "input": input });
+    for (token, id, input) in [(ALICE, "t", "one"), (TOKEN, "alice/t", "two"), (TOKEN, "/alice/t", "three")] {
+        assert_eq!(ask(&stage, token, ("POST", "/tasks"), &task(id, input)).await.status, 200);
+        let path = format!("/tasks/{}/wait", id.replace('/', "%2F"));
+        let ended = ask(&stage, token, ("GET", &path), &Value::Null).await.json();
+        assert_eq!(ended["result"], format!("heard {input}"), "{id}");
+    }
+}
