@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::project::Project;
 use crate::remote_server::RemoteServer;
 use crate::storage::Storage;
+use crate::token_file;
 use crate::transcript::{self, Audience, Numbered};
 use async_trait::async_trait;
 use entourage_model::{Ending, Event, RunId, ThreadId, Timestamp};
@@ -58,7 +60,8 @@ impl Holder {
         match Storage::look(invocation).await {
             Ok(storage) => Ok(Self::Store(storage)),
             Err(failure) if failure.is_locked() => {
-                RemoteServer::find(&invocation.project).await.map(Self::Server).ok_or(failure)
+                let server = RemoteServer::find(&invocation.project).await.map(Self::Server);
+                server.ok_or_else(|| unanswered(failure, &invocation.project))
             }
             Err(failure) => Err(failure),
         }
@@ -70,6 +73,15 @@ impl Holder {
             Self::Server(server) => server,
         }
     }
+}
+
+/// Why nobody answers for a store that is locked. Commands come as the owner, whom a file of tokens may leave out.
+fn unanswered(mut failure: Failure, project: &Project) -> Failure {
+    if token_file::exists(project) && token_file::own(project).is_none() {
+        let hint = "the file `token` of the data folder has no token of the owner, with which a command could ask the server: add one, and start the server again";
+        failure.reports.iter_mut().for_each(|report| report.hint = Some(hint.to_owned()));
+    }
+    failure
 }
 
 #[async_trait]

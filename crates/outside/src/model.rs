@@ -216,6 +216,10 @@ impl Desk {
         if let Some(key) = self.key.as_ref().map(Secret::reveal).filter(|key| !key.is_empty()) {
             why = why.replace(key, "…");
         }
+        if failed.kind == FailureKind::MissingKey {
+            // Whoever reads it may be far from the command line, which gives advice of its own.
+            why = format!("{why} (`{}_API_KEY` is not set)", model.provider().to_uppercase());
+        }
         if let Some(wait) = failed.retry_after().filter(|wait| *wait > RETRY_AFTER_MAX) {
             why = format!("{why}, and wants no request for {} s", wait.as_secs());
         }

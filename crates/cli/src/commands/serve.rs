@@ -31,8 +31,15 @@ Unfinished threads go on by themselves. Every request but `/healthz` needs `Auth
 in the file `token` of the data folder. The printed link opens the web page once, within a quarter of an hour.")]
 pub(crate) struct Arguments {
     /// The address to listen on; port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = LISTEN)]
+    #[arg(long, value_name = "ADDR", default_value = LISTEN, value_parser = address)]
     listen: SocketAddr,
+}
+
+/// An address and a port. The one name that is looked up nowhere stands for the address that it has everywhere.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let parsed = port.as_deref().unwrap_or(text).parse();
+    parsed.map_err(|_| format!("it is no address with a port, such as `{LISTEN}` or `localhost:7717`"))
 }
 
 impl Arguments {

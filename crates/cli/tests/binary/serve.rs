@@ -202,6 +202,20 @@ fn a_public_address_needs_a_token_that_was_there_before() {
 }
 
 #[test]
+fn this_machine_may_be_called_by_its_name() {
+    let project = Project::with_echo();
+    let mut child = project.start(&["serve", "--listen", "localhost:0"]);
+    let mut link = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
+    assert!(link.starts_with("http://127.0.0.1:"), "{link}");
+    signal(&child, Signal::TERM);
+    assert_eq!(ending(child).code, Some(0));
+    for wrong in ["localhost", "localhost:", "localhost:x", "elsewhere.example:7717", ":7717", "127.0.0.1"] {
+        project.say(&["serve", "--listen", wrong]).refused(1, &["no address with a port", "`localhost:7717`"]);
+    }
+}
+
+#[test]
 fn the_token_is_the_owners_and_stays_the_same() {
     use std::os::unix::fs::PermissionsExt as _;
     let project = Project::with_echo();
@@ -311,6 +325,12 @@ fn a_token_file_may_hold_tokens_of_users() {
     assert_eq!(serving.settle(thread)["user_id"], "alice");
     assert_eq!(project.json(&["show", thread])["user_id"], "alice");
     serving.kill();
+    let project = project.file(".entourage/token", "alice-alice-alice user=alice\n");
+    let mut child = project.start(&["serve", "--listen", ADDRESS]);
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+    project.say(&["threads"]).refused(9, &["error[C015]", "has no token of the owner"]);
+    signal(&child, Signal::TERM);
+    ending(child);
     let project = project.file(".entourage/token", "0123456789abcdef scopes=everything\n");
     project.say(&["serve", "--listen", ADDRESS]).refused(2, &["error[C038]", "line 1"]);
 }

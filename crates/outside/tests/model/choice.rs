@@ -45,12 +45,12 @@ async fn a_provider_of_no_known_name_fails() {
 
 #[tokio::test]
 async fn a_remote_provider_without_a_key_is_not_asked() {
-    for (model, host) in [
-        ("openai:x", "api.openai.com"),
-        ("anthropic:x", "api.anthropic.com"),
-        ("gemini:x", "generativelanguage.googleapis.com"),
+    for (model, host, variable) in [
+        ("openai:x", "api.openai.com", "OPENAI_API_KEY"),
+        ("anthropic:x", "api.anthropic.com", "ANTHROPIC_API_KEY"),
+        ("gemini:x", "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
     ] {
-        let message = format!("`{model}` at `{host}` was not asked: there is no key for it");
+        let message = format!("`{model}` at `{host}` was not asked: there is no key for it (`{variable}` is not set)");
         check_unasked(ModelSettings::default(), model, FailureKind::MissingKey, &message).await;
     }
 }
