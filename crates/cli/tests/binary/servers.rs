@@ -102,6 +102,24 @@ async fn children_inherit_the_servers_of_the_settings_unless_their_list_of_tools
 }
 
 #[tokio::test]
+async fn a_child_has_the_tools_of_the_server_that_it_brings_itself() {
+    const OWN: &str = "mcp__own__echo";
+    let brain = |request: &Request| match request.system().contains("[[helper]]") {
+        true => caller(OWN)(request),
+        false => spawner(request),
+    };
+    let args = serde_json::to_string(&sly_server::arguments("", "")).unwrap();
+    let server = format!("mcpServers:\n  own: {{command: sh, args: {args}}}");
+    for tools in ["", "\ntools: read_file, mcp__own__echo", "\ntools: mcp__own__*"] {
+        let project = helper(&format!("{server}{tools}"));
+        let said = run(project, brain, &["run", "--trust", "go"]).await;
+        assert!(said.stdout.contains("result: heard hi"), "{tools:?}: {said:?}");
+    }
+    let said = run(helper(&server), caller(OWN), &["run", "--trust", "go"]).await;
+    assert!(said.stdout.starts_with("no tool: ") && !said.stdout.contains(OWN), "only that agent has it: {said:?}");
+}
+
+#[tokio::test]
 async fn an_agent_that_names_a_server_which_cannot_start_fails_at_spawn() {
     let front = "mcpServers:\n  gone: {command: no-such-program}";
     let said = run(helper(front), spawner, &["run", "--trust", "go"]).await;

@@ -4,7 +4,7 @@ use crate::client::Events;
 use crate::stage::{Stage, TOKEN};
 use entourage_model::{Agent, Limits, Remote};
 use entourage_testkit::Reply;
-use entourage_testkit::cast::solo;
+use entourage_testkit::cast::{mark, resumable, solo};
 use entourage_testkit::fake_model::Request;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -275,4 +275,63 @@ async fn a_task_that_nobody_can_do_is_told_of_as_a_failure() {
     assert!(told[0].json()["timestamp"].is_string());
     assert_eq!(stage.stream("/tasks/t%201/events", None).await.rest().await, told);
     assert_eq!(stage.stream("/tasks/t+1/events", Some(1)).await.rest().await, []);
+}
+
+/// A document without what differs between any two trees: ids, times, and what models were paid for.
+fn plain(document: Value) -> Value {
+    match document {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(name, _)| name != "usage" && name != "bundle");
+            fields.map(|(name, value)| (name, plain(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::String(text) if text.starts_with("call_") => json!("a call"),
+        Value::String(text) => {
+            let words = text.split(|letter: char| !letter.is_ascii_hexdigit() && letter != '-');
+            let ids: Vec<_> = words.filter(|word| word.len() == 36).map(str::to_owned).collect();
+            json!(ids.iter().fold(text, |text, id| text.replace(id, "ID")))
+        }
+        Value::Number(number) if number.as_i64().is_some_and(|number| number > 1 << 40) => json!("a time"),
+        other => other,
+    }
+}
+
+/// All that can be seen of a tree of two, when it has come to rest.
+async fn seen(stage: &Stage) -> Vec<Value> {
+    let root = stage.create("chief", Some("go")).await;
+    stage.settle(&root).await;
+    let shown = stage.get(&format!("/threads/{root}")).await.json();
+    let child = shown["children"][0]["reference"].as_str().unwrap().to_owned();
+    let paths = [
+        format!("/threads/{child}"),
+        format!("/threads/{child}/messages"),
+        format!("/threads/{root}/messages"),
+        "/runs".to_owned(),
+    ];
+    let mut seen = vec![plain(shown)];
+    for path in paths {
+        seen.push(plain(stage.get(&path).await.json()));
+    }
+    let events = stage.stream(&format!("/threads/{root}/events?follow=false"), None).await.rest().await;
+    seen.extend(events.iter().map(|event| plain(event.json())));
+    seen
+}
+
+#[tokio::test]
+async fn a_child_of_another_server_looks_like_one_of_ours() {
+    let chief = |request: &Request| match request.system().contains(&mark("chief")) {
+        true if request.tool_results().is_empty() => {
+            Reply::call("subagent_create", json!({ "agent": "boss", "message": "dig", "name": "Ann" }))
+        }
+        true => Reply::text("I see"),
+        false => Reply::text("found it"),
+    };
+    let far = Stage::new(Reply::text("found it")).await;
+    let agents = |boss: Agent| vec![solo("chief", vec![resumable("boss")]), boss];
+    let local = Stage::with(agents(solo("boss", vec![])), chief, Limits::default()).await;
+    let near = Stage::with(agents(remote(&far)), chief, Limits::default()).await;
+    let (ours, theirs) = (seen(&local).await, seen(&near).await);
+    assert!(ours.len() > 10 && ours[3].to_string().contains("found it"), "{ours:#?}");
+    assert_eq!(theirs, ours);
+    assert_eq!((local.model.requests().len(), near.model.requests().len(), far.model.requests().len()), (3, 2, 1));
 }
