@@ -48,6 +48,11 @@ fn name_unsaid(rule: &Rule, field: &str, is_file: bool, plan: &mut Plan) {
     for (key, _) in unsaid.into_iter().filter(|(_, is_said)| *is_said) {
         plan.lose(format!("{field}.{key}"), &reason);
     }
+    let is_joined = rule.scope == Scope::Glob && plan.adapter == Adapter::GithubCopilot;
+    if is_joined && rule.globs.iter().any(|glob| undivided(glob) != *glob) {
+        let reason = "GitHub Copilot divides globs at commas: `?`, which is any letter, stands in for one";
+        plan.lose(format!("{field}.globs"), reason);
+    }
 }
 
 fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
@@ -58,7 +63,7 @@ fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
         Rules::Windsurf => (format!(".windsurf/rules/{stem}.md"), windsurf(rule)),
         Rules::Embedded => return Ok(()),
     };
-    let text = page(&keys, &format!("\n{}", rule.text.trim_start_matches(['\r', '\n'])));
+    let text = text(&keys, rule.text.trim_start_matches(['\r', '\n']));
     if plan.adapter == Adapter::Windsurf && text.chars().count() > WINDSURF_CHARS_MAX {
         let what =
             format!("the rule `{}` has more than {WINDSURF_CHARS_MAX} characters, and Windsurf cuts it", rule.id);
@@ -67,6 +72,16 @@ fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
     plan.translate(format!("rules.{}", rule.id), &path);
     plan.write(path, text);
     Ok(())
+}
+
+/// Front matter without a key is no map, which some readers insist on. A text that begins like front matter would be
+/// taken for it without the line before it.
+fn text(keys: &Map<String, Value>, rule: &str) -> String {
+    if keys.is_empty() && !rule.starts_with("---") {
+        return rule.to_owned();
+    }
+    let spaced = format!("\n{rule}");
+    if keys.is_empty() { spaced } else { page(keys, &spaced) }
 }
 
 fn cursor(rule: &Rule) -> Map<String, Value> {
@@ -81,8 +96,24 @@ fn cursor(rule: &Rule) -> Map<String, Value> {
 }
 
 fn github_copilot(rule: &Rule) -> Map<String, Value> {
-    let apply_to = (rule.scope == Scope::Glob).then(|| rule.globs.join(",").into());
+    let globs: Vec<_> = rule.globs.iter().map(|glob| undivided(glob)).collect();
+    let apply_to = (rule.scope == Scope::Glob).then(|| globs.join(",").into());
     keys([("description", rule.description.as_deref().map(Value::from)), ("applyTo", apply_to)])
+}
+
+/// The glob without the commas at which Copilot would divide it, those outside of braces and brackets: any letter
+/// stands in for one.
+fn undivided(glob: &str) -> String {
+    let (mut in_braces, mut in_brackets) = (false, false);
+    let letter = |letter| {
+        match letter {
+            '{' | '}' => in_braces = letter == '{',
+            '[' | ']' => in_brackets = letter == '[',
+            _ => {}
+        }
+        if letter == ',' && !in_braces && !in_brackets { '?' } else { letter }
+    };
+    glob.chars().map(letter).collect()
 }
 
 fn windsurf(rule: &Rule) -> Map<String, Value> {

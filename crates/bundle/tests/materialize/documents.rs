@@ -208,6 +208,37 @@ fn rules_in_files_say_when_they_hold() {
 }
 
 #[test]
+fn a_rule_that_says_nothing_of_itself_has_no_front_matter() {
+    let rules = [
+        ("rules/plain.md", "---\nscope: manual\n---\n\nText.\n"),
+        ("rules/line.md", "---\nscope: auto\n---\n---\nText.\n"),
+    ];
+    let plan = planned(&bundle("cursor", &json!({ "rules": "./rules" }), &rules), Adapter::GithubCopilot);
+    assert_eq!(text(&plan, ".github/instructions/plain.instructions.md"), "Text.\n");
+    // A text that begins like front matter is none.
+    assert_eq!(text(&plan, ".github/instructions/line.instructions.md"), "\n---\nText.\n");
+}
+
+#[test]
+fn a_comma_in_a_glob_divides_nothing() {
+    let rule = |globs: &str| format!("---\nscope: glob\nglobs: {globs}\n---\nText.\n");
+    for (globs, apply_to, losses) in [
+        (r#"["*.{ts,tsx}", "[,;].md"]"#, "*.{ts,tsx},[,;].md", vec![]),
+        (r#"["a,b.md", "{c,d},e"]"#, "a?b.md,{c,d}?e", vec!["- rules.r.md.globs"]),
+    ] {
+        let files = bundle("cursor", &json!({ "rules": "./rules" }), &[("rules/r.md", &rule(globs))]);
+        let plan = planned(&files, Adapter::GithubCopilot);
+        let (keys, _) = front(text(&plan, ".github/instructions/r.instructions.md"));
+        assert_eq!(
+            (keys["applyTo"].as_str().unwrap(), lost(&plan)),
+            (apply_to, losses.iter().map(ToString::to_string).collect())
+        );
+        // A list has no commas between its items.
+        assert_eq!(lost(&planned(&files, Adapter::Cursor)), [""; 0]);
+    }
+}
+
+#[test]
 fn what_a_rule_says_beyond_its_text_is_named() {
     let rule = "---\nid: r\npriority: 7\nseverity: error\ntags: [a]\ntriggers: [b]\n---\nText.\n";
     let files = bundle("codex", &json!({ "rules": "./rules" }), &[("rules/r.md", rule)]);
