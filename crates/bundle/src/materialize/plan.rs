@@ -106,6 +106,12 @@ impl Plan {
         self.documents.push(Document { path: path.into(), content });
     }
 
+    /// The first of these paths that no document has yet. Some file systems take `A.md` and `a.md` for one.
+    pub(super) fn free(&self, mut paths: impl Iterator<Item = String>) -> String {
+        let is_free = |path: &String| !self.documents.iter().any(|document| document.path.eq_ignore_ascii_case(path));
+        paths.find(is_free).expect("there are more paths than documents")
+    }
+
     /// Settings that are not there say nothing.
     pub(super) fn set(&mut self, path: &str, settings: Vec<Setting>) {
         if !settings.is_empty() {

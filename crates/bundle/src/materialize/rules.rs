@@ -57,12 +57,15 @@ fn name_unsaid(rule: &Rule, field: &str, is_file: bool, plan: &mut Plan) {
 
 fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
     let stem = stem(&rule.id)?;
-    let (path, keys) = match style {
-        Rules::Cursor => (format!(".cursor/rules/{stem}.mdc"), cursor(rule)),
-        Rules::GithubCopilot => (format!(".github/instructions/{stem}.instructions.md"), github_copilot(rule)),
-        Rules::Windsurf => (format!(".windsurf/rules/{stem}.md"), windsurf(rule)),
+    let (folder, end, keys) = match style {
+        Rules::Cursor => (".cursor/rules", "mdc", cursor(rule)),
+        Rules::GithubCopilot => (".github/instructions", "instructions.md", github_copilot(rule)),
+        Rules::Windsurf => (".windsurf/rules", "md", windsurf(rule)),
         Rules::Embedded => return Ok(()),
     };
+    // Two rules may have one id.
+    let others = (2..).map(|number| format!("{folder}/{stem}-{number}.{end}"));
+    let path = plan.free([format!("{folder}/{stem}.{end}")].into_iter().chain(others));
     let text = text(&keys, rule.text.trim_start_matches(['\r', '\n']));
     if plan.adapter == Adapter::Windsurf && text.chars().count() > WINDSURF_CHARS_MAX {
         let what =

@@ -7,6 +7,7 @@ use super::source::Source;
 use crate::Fault;
 use entourage_declare::delegate;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The field of a loss that is the whole subagent.
 const ALL: &str = "subagent";
@@ -38,13 +39,27 @@ pub(super) fn add(source: &Source<'_>, plan: &mut Plan) -> Result<(), Fault> {
     plan.losses.extend(losses);
     // These harnesses have no folder for them, where a name could be that of another part of the bundle.
     let folder = if matches!(plan.adapter, Adapter::Openclaw | Adapter::Generic) { "subagents/" } else { "" };
-    for (name, path) in &written.agents {
-        plan.translate(format!("subagents.{name}"), &format!("{folder}{path}"));
-    }
+    let mut places = BTreeMap::new();
     for (path, text) in written.files {
-        plan.write(format!("{folder}{path}"), text);
+        let place = place(&format!("{folder}{path}"), plan);
+        plan.write(&place, text);
+        places.insert(path, place);
+    }
+    for (name, path) in &written.agents {
+        plan.translate(format!("subagents.{name}"), places.get(path).unwrap_or(path));
     }
     Ok(())
+}
+
+/// In Windsurf a skill is a workflow, too, and may have the subagent's name.
+fn place(path: &str, plan: &Plan) -> String {
+    match path.strip_suffix(".md") {
+        Some(stem) if plan.adapter == Adapter::Windsurf => {
+            let others = (2..).map(|number| format!("{stem}-subagent-{number}.md"));
+            plan.free([path.to_owned(), format!("{stem}-subagent.md")].into_iter().chain(others))
+        }
+        _ => path.to_owned(),
+    }
 }
 
 fn reason(source: &Source<'_>, adapter: Adapter, name: &str, field: &str) -> String {

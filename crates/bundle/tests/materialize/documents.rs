@@ -1,6 +1,6 @@
 //! Instructions, rules, skills, surfaces and the other parts of the main agent.
 
-use crate::kit::{bundle, document, front, lost, paths, planned, text, told};
+use crate::kit::{bundle, document, front, lost, paths, planned, text, told, with_subagents};
 use entourage_bundle::materialize::{Adapter, Content, plan};
 use entourage_declare::MemoryFiles;
 use serde_json::{Value, json};
@@ -290,11 +290,30 @@ fn no_name_leads_out_of_the_folder() {
 
 #[test]
 fn two_parts_are_never_one_file() {
-    let rule = "---\nid: Same\n---\nText.\n";
-    let files =
-        bundle("cursor", &json!({ "rules": "./rules" }), &[("rules/r.md", rule), ("rules/same.md", "Other.\n")]);
+    let knowledge = [("knowledge/Same.md", "Text.\n"), ("knowledge/same.md", "Other.\n")];
+    let files = bundle("cursor", &json!({ "knowledge": "./knowledge" }), &knowledge);
     let fault = told(plan(&files, Some(Adapter::Cursor)).unwrap_err());
     assert!(fault.starts_with("1: [B076] two parts of the bundle would be one file in `cursor`"), "{fault}");
+}
+
+#[test]
+fn rules_of_one_id_have_a_file_each() {
+    let rule = |id: &str| format!("---\nid: {id}\n---\n{id}\n");
+    let rules = [("rules/a.md", &*rule("Same")), ("rules/b.md", &*rule("same")), ("rules/c.md", &*rule("same"))];
+    let files = bundle("cursor", &json!({ "rules": "./rules" }), &rules);
+    let expected = [".cursor/rules/Same.mdc", ".cursor/rules/same-2.mdc", ".cursor/rules/same-3.mdc"];
+    assert_eq!(paths(&planned(&files, Adapter::Cursor)), expected);
+}
+
+#[test]
+fn a_skill_and_a_subagent_of_one_name_are_two_workflows() {
+    let mut files =
+        with_subagents("windsurf", &json!({ "skills": "./skills" }), &json!({ "fix": { "description": "Fixes" } }));
+    files.insert("skills/fix/SKILL.md", SKILL, false);
+    let plan = planned(&files, Adapter::Windsurf);
+    assert_eq!(paths(&plan), [".windsurf/workflows/fix.md", ".windsurf/workflows/fix-subagent.md"]);
+    let told = plan.translations.iter().find(|told| told.field == "subagents.fix").unwrap();
+    assert_eq!(told.into, ".windsurf/workflows/fix-subagent.md");
 }
 
 #[test]
