@@ -14,7 +14,7 @@ use crate::remote_agent;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_bundle::{Built, BytesOf, Draft, Fault, LOCK_FILE, Layout, Order, Shelf, Sources};
-use entourage_declare::{Loss, Parcel, agent_slug};
+use entourage_declare::{Loss, Parcel, ParcelKind, agent_slug};
 use entourage_model::{Name, Report, Severity};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let outputs = [Some(project.data.as_path()), out.as_deref()].into_iter().flatten();
     let sources = Sources::new(&project, outputs.filter_map(|path| beneath(&project.root, path)).collect());
     let (parcel, losses) = match entourage_declare::parcel(&sources, &*memory::open()) {
-        Some(parcel) => (parcel, Vec::new()),
+        Some(mut parcel) => {
+            parcel.reports.extend(uncallable(invocation, &project, &parcel));
+            (parcel, Vec::new())
+        }
         None => declared(invocation, &project)?,
     };
     let bytes_of = if arguments.reference_bytes { BytesOf::ReferenceProgram } else { BytesOf::Specification };
@@ -80,6 +83,19 @@ fn open(invocation: &Invocation, path: Option<&Path>) -> Result<Project, Failure
 fn beneath(root: &Path, path: &Path) -> Option<String> {
     let (root, path) = (root.canonicalize().ok()?, path.canonicalize().ok()?);
     Some(path.strip_prefix(root).ok()?.to_str()?.to_owned())
+}
+
+/// What `check` says of subagents that nobody could call by their names: the main agent, or a tool, has that name.
+fn uncallable(invocation: &Invocation, project: &Project, parcel: &Parcel) -> Vec<Report> {
+    const CODES: [&str; 3] = ["D010", "D084", "D097"];
+    let Some(subagents) = parcel.definition.get("subagents").and_then(Value::as_str) else { return Vec::new() };
+    if parcel.kind == ParcelKind::Package {
+        return Vec::new();
+    }
+    let files = [parcel.entry.as_str(), subagents.trim_start_matches("./")];
+    let is_own = |report: &Report| report.place.as_ref().is_some_and(|place| files.contains(&place.file.as_str()));
+    let loaded = declarations::read(project, &invocation.settings, &invocation.settings_files);
+    loaded.reports.into_iter().filter(|report| CODES.contains(&report.code.0) && is_own(report)).collect()
 }
 
 /// A project without a definition: `lead`, and every agent that the project itself declares.

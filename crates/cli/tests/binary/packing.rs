@@ -88,6 +88,31 @@ fn every_fault_is_told_at_once_and_no_store_is_made() {
 }
 
 #[cfg(unix)]
+/// An agent with one subagent.
+fn with_subagent(name: &str) -> Project {
+    let agent = json!({
+        "name": "rev", "version": "1.0.0", "prompt": "./PROMPT.md", "subagents": "./subagents.json",
+        "adapter": { "type": "codex", "runtime": "codex", "adapterVersion": "1.0.0", "config": {}, "features": {} },
+    });
+    let agents = json!({ "agents": { name: { "description": "Checks.", "instructions": "Check." } } });
+    let project = Project::new().file("agent.json", &format!("{agent:#}")).file("PROMPT.md", "You pack.\n");
+    project.file("subagents.json", &agents.to_string())
+}
+
+#[test]
+fn a_subagent_that_nobody_could_call_is_told_as_check_tells_it() {
+    let own = with_subagent("rev");
+    own.say(&["build"]).refused(1, &["error[D010]", "agent `rev` is declared twice"]);
+    assert!(!own.path().join(".entourage/oci").exists());
+    // A tool of ours has the name.
+    let tool = with_subagent("shell");
+    let warnings = tool.json(&["build"])["warnings"].clone();
+    assert_eq!(warnings, tool.json(&["check"])["reports"]);
+    let line = tool.read("agent.json").lines().position(|line| line.contains("subagents")).unwrap() + 1;
+    assert_eq!((&warnings[0]["code"], &warnings[0]["where"]["line"]), (&json!("D097"), &json!(line)), "{warnings}");
+    assert_eq!(with_subagent("other").json(&["build"])["warnings"], json!([]));
+}
+
 #[test]
 fn links_are_not_packed_unless_they_are_ignored() {
     let project = project().file("PROMPT.txt", "You pack.\n");

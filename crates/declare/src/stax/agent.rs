@@ -58,10 +58,12 @@ fn definition(source: &mut Source<'_>, node: &Node, parcel: &mut Parcel, faults:
     let parts = paths.follow(source, &secrets, parcel, faults);
     solo.body = prompt::compose(&parts);
     solo.servers = parts.servers;
+    // Their own places are in another file.
+    let children = callable_by(subagents::PRIMARY, &parts.subagents).into_iter();
     solo.children = parts.subagents_at.map(|spot| Said {
         key: "subagents".to_owned(),
         spot,
-        value: callable_by(subagents::PRIMARY, &parts.subagents),
+        value: children.map(|child| At { spot, ..child }).collect(),
     });
     let name = name.unwrap_or(At { value: Name::from("agent"), spot: node.spot });
     Some((name, Some(solo), with_children(parts.subagents)))
