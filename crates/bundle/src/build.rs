@@ -12,7 +12,7 @@ use crate::fault::{Exit, Fault};
 use crate::layout::Change;
 use crate::lock::{LOCK_FILE, Lock};
 use crate::manifest::Manifest;
-use crate::media::{self, ArtifactKind, LayerKind};
+use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use crate::packages::{Resolved, Shelf, resolve};
 use crate::reference::Reference;
 use crate::sources::Sources;
@@ -107,12 +107,7 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     let layers = write_layers(&order, &folders, &packages, &resolved, &mut change)?;
     let mut manifest = Manifest::new(kind.artifact_type(), config, layers);
     manifest.annotations = annotations(&order, lock.as_deref());
-    let size: u64 = manifest.blobs().map(|blob| blob.size).sum();
-    if size > shelf.bytes_max {
-        let what = format!("the artifact has {size} bytes, and may have {}", shelf.bytes_max);
-        let hint = "pack less, or raise `artifact_bytes` in `[limits]`";
-        return Err(Fault::Authored(vec![Report::error("B012", what).hint(hint)]));
-    }
+    check_size(&manifest, &folders, shelf.bytes_max)?;
     let mut descriptor = change.put(media::MANIFEST, &manifest.to_bytes())?;
     descriptor.artifact_type = Some(kind.artifact_type().to_owned());
     let (name, version) = (text(&order, "name"), text(&order, "version"));
@@ -121,6 +116,23 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     change.commit()?;
     let subagents = layers::names(order.parcel.subagents.as_ref(), "agents");
     Ok(Built { name, version, descriptor, manifest, subagents, warnings: reports, lock })
+}
+
+/// Whoever reads the artifact counts its blobs, and what they unpack to: neither may be too much.
+fn check_size(manifest: &Manifest, folders: &[Folder], bytes_max: u64) -> Result<(), Fault> {
+    let is_archive = |blob: &&Descriptor| {
+        LayerKind::of_media_type(&blob.media_type).is_some_and(|kind| kind.form() == LayerForm::Archive)
+    };
+    let packed: u64 = manifest.blobs().map(|blob| blob.size).sum();
+    let archives: u64 = manifest.blobs().filter(is_archive).map(|blob| blob.size).sum();
+    let unpacked = packed - archives + folders.iter().map(|folder| folder.size).sum::<u64>();
+    let (size, form) = if unpacked > packed { (unpacked, "unpacked ") } else { (packed, "") };
+    if size <= bytes_max {
+        return Ok(());
+    }
+    let what = format!("the artifact has {size} {form}bytes, and may have {bytes_max}");
+    let hint = "pack less, or raise `artifact_bytes` in `[limits]`";
+    Err(Fault::Authored(vec![Report::error("B012", what).hint(hint)]))
 }
 
 impl<'a> Draft<'a> {

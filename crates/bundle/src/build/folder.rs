@@ -28,6 +28,8 @@ pub(super) struct Folder {
     root: String,
     /// In the order in which they are packed, relative to the folder.
     files: Vec<String>,
+    /// What its files have in bytes.
+    pub(super) size: u64,
 }
 
 impl Folder {
@@ -43,6 +45,7 @@ impl Folder {
             kind: kind.expect("`declare` names only folders that are layers"),
             root: named.path.clone(),
             files: Vec::new(),
+            size: 0,
         };
         let mut open = vec![String::new()];
         while let Some(inside) = open.pop() {
@@ -71,18 +74,19 @@ impl Folder {
             }
         }
         folder.files.sort_by(|a, b| bytes_of.key_order().compare(a, b));
-        folder.check(sources, named, bytes_of, reports)?;
+        folder.size = folder.check(sources, named, bytes_of, reports)?;
         folder.check_manifest(sources, reports)?;
         Ok(folder)
     }
 
+    /// Gives how many bytes its files have.
     fn check(
         &self,
         sources: &Sources<'_>,
         named: &PackedFolder,
         bytes_of: BytesOf,
         reports: &mut Vec<Report>,
-    ) -> Result<(), Fault> {
+    ) -> Result<u64, Fault> {
         let mut sum = 0_u64;
         for inside in &self.files {
             let path = joined(&self.root, inside);
@@ -109,7 +113,7 @@ impl Folder {
             let what = format!("`knowledge` is large, {} MiB", sum >> 20);
             reports.push(Report::warning("B022", what).at(named.place.clone()).hint("see whether it is meant"));
         }
-        Ok(())
+        Ok(sum)
     }
 
     /// What an author says about single files of the knowledge must be about files that are packed.

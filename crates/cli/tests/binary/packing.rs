@@ -114,6 +114,17 @@ fn a_subagent_that_nobody_could_call_is_told_as_check_tells_it() {
 }
 
 #[test]
+fn what_would_unpack_to_too_much_is_not_built() {
+    let skill = format!("---\nname: fix\ndescription: Fixes.\n---\n{}\n", "x".repeat(20_000));
+    let limit = |bytes: u32| format!("[limits]\nartifact_bytes = {bytes}\n");
+    let project = project().file("skills/fix/SKILL.md", &skill).file("entourage.toml", &limit(5_000));
+    project.say(&["build"]).refused(1, &["error[B012]", "unpacked bytes, and may have 5000"]);
+    let project = project.file("entourage.toml", &limit(22_000));
+    project.json(&["build"]);
+    project.json(&["verify"]);
+}
+
+#[test]
 fn links_are_not_packed_unless_they_are_ignored() {
     let project = project().file("PROMPT.txt", "You pack.\n");
     std::fs::remove_file(project.path().join("PROMPT.md")).unwrap();
