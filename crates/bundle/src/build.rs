@@ -13,7 +13,7 @@ use crate::layout::Change;
 use crate::lock::{LOCK_FILE, Lock};
 use crate::manifest::Manifest;
 use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
-use crate::packages::{Resolved, Shelf, resolve};
+use crate::packages::{Pins, Resolved, Shelf, resolve};
 use crate::reference::Reference;
 use crate::sources::Sources;
 use entourage_declare::{Files as _, Loss, NamedPackage, Parcel, ParcelKind};
@@ -93,7 +93,7 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     let Draft { order, folders, packages, known, reports } = draft;
     // The reference program looks at no package, and its bytes hold no digest of one.
     let resolved = match order.bytes_of {
-        BytesOf::Specification => resolve(shelf, &packages, &known)?,
+        BytesOf::Specification => resolve(shelf, &packages, Pins::Lock(&known))?,
         BytesOf::ReferenceProgram => Resolved::default(),
     };
     let kind = match order.parcel.kind {

@@ -17,8 +17,7 @@ const DEPTH_MAX: usize = 32;
 
 /// Whoever brings artifacts into the layout.
 pub trait Fetch {
-    /// The digest of an artifact that is in the layout, whole and checked, when this returns. Only asked for what the
-    /// layout does not know.
+    /// The digest of an artifact that is in the layout, whole and checked, when this returns.
     fn fetch(&self, layout: &Layout, reference: &Reference) -> Result<Digest, Fault>;
 }
 
@@ -57,7 +56,7 @@ pub struct Assembly {
 impl Assembly {
     /// Finds every package of an artifact.
     pub fn of(shelf: Shelf<'_>, bundle: Bundle) -> Result<Self, Fault> {
-        let packages = resolve(shelf, &bundle.packages, &Lock::default())?.bundles;
+        let packages = resolve(shelf, &bundle.packages, Pins::Layout)?.bundles;
         Ok(Self { bundle, packages })
     }
 
@@ -80,9 +79,18 @@ pub(crate) struct Resolved {
     pub(crate) lock: Lock,
 }
 
-/// Finds packages and those that they depend on. A digest in `known` stands in for one that a reference does not have.
-pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], known: &Lock) -> Result<Resolved, Fault> {
-    let mut search = Search { shelf, known, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
+/// What a reference without a digest means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pins<'a> {
+    /// What the layout knows by that name; only what it does not know is asked for.
+    Layout,
+    /// What the lock says, else what the registry says by now.
+    Lock(&'a Lock),
+}
+
+/// Finds packages and those that they depend on.
+pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], pins: Pins<'_>) -> Result<Resolved, Fault> {
+    let mut search = Search { shelf, pins, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
     for entry in wanted {
         search.visit(entry)?;
     }
@@ -102,7 +110,7 @@ pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], known: &Lock) -
 
 struct Search<'a> {
     shelf: Shelf<'a>,
-    known: &'a Lock,
+    pins: Pins<'a>,
     /// By the text of their references.
     found: BTreeMap<String, Bundle>,
     /// Whatever a package depends on comes before it.
@@ -141,13 +149,14 @@ impl Search<'_> {
     }
 
     fn open(&self, entry: &PackageEntry) -> Result<Bundle, Fault> {
-        let Shelf { layout, fetch, bytes_max } = self.shelf;
-        let pinned = entry.digest.or(entry.reference.digest).or_else(|| self.known.digest(&entry.text));
-        let wanted = Reference { digest: pinned, ..entry.reference.clone() };
-        let digest = match layout.resolve(&Target::Reference(wanted.clone()))? {
-            Some(found) => found.digest,
-            None => fetch.fetch(layout, &wanted).map_err(|fault| unavailable(&entry.text, fault))?,
+        let Shelf { layout, bytes_max, .. } = self.shelf;
+        let locked = match self.pins {
+            Pins::Layout => None,
+            Pins::Lock(lock) => lock.digest(&entry.text),
         };
+        let pinned = entry.digest.or(entry.reference.digest).or(locked);
+        let wanted = Reference { digest: pinned, ..entry.reference.clone() };
+        let digest = self.find(&entry.text, &wanted)?;
         if let Some(pinned) = pinned.filter(|pinned| *pinned != digest) {
             return Err(conflict(&entry.text, pinned, Some(digest)));
         }
@@ -157,6 +166,22 @@ impl Search<'_> {
             return Err(refused(report.hint("build it from a `package.ts`, or remove it from `packages`")));
         }
         Ok(package)
+    }
+
+    /// A tag may have moved since it was fetched. Where nobody can say so, what is here must do.
+    fn find(&self, text: &str, wanted: &Reference) -> Result<Digest, Fault> {
+        let Shelf { layout, fetch, .. } = self.shelf;
+        let fetched = || fetch.fetch(layout, wanted).map_err(|fault| unavailable(text, fault));
+        let here = layout.resolve(&Target::Reference(wanted.clone()))?.map(|found| found.digest);
+        let is_settled = wanted.digest.is_some() || matches!(self.pins, Pins::Layout);
+        match (here, is_settled) {
+            (Some(here), true) => Ok(here),
+            (Some(here), false) => match fetched() {
+                Err(fault) if fault.exit() != Exit::Packages => Err(fault),
+                asked => Ok(asked.unwrap_or(here)),
+            },
+            (None, _) => fetched(),
+        }
     }
 }
 
@@ -172,7 +197,7 @@ fn conflict(text: &str, one: Digest, other: Option<Digest>) -> Fault {
 
 /// Something that is not what it must be is told as that; everything else is a package that cannot be had.
 fn unavailable(text: &str, fault: Fault) -> Fault {
-    if fault.exit() == Exit::Integrity {
+    if matches!(fault.exit(), Exit::Integrity | Exit::Cancelled) {
         return fault;
     }
     let mut reports = vec![Report::error("B017", format!("the package `{text}` cannot be had"))];

@@ -71,6 +71,22 @@ fn dependencies_are_pinned_in_the_artifact_and_in_the_lock() {
 }
 
 #[test]
+fn without_a_lock_a_tag_is_asked_for_again() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let old = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "Old.")]));
+    shop.layout.tag(&"h.io/x:1".parse().unwrap(), &old.descriptor).unwrap();
+    let new = shelve(&shop, &mut Known::default(), "h.io/x:1", &package("x", &[], &[("rules/a.md", "New.")]));
+    known.packages[0].1 = new.descriptor.digest;
+    let files = project(&[("agent.json", &dependent(&["h.io/x:1"], ""))]);
+    let pinned = |built: Built| Lock::parse(&built.lock.unwrap()).unwrap().digest("h.io/x:1");
+    let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+    assert_eq!(pinned(built), Some(new.descriptor.digest));
+    // Where nobody can be asked, what is here must do.
+    let built = shop.try_build(&files, BytesOf::Specification).unwrap();
+    assert_eq!(pinned(built), Some(old.descriptor.digest));
+}
+
+#[test]
 fn what_is_nearer_wins() {
     let (shop, mut known) = (Shop::new(), Known::default());
     let subagents = |who: &str, names: &[&str]| {
