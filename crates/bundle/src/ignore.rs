@@ -32,6 +32,8 @@ impl Ignore {
         let mut ignore = Self { rules: Vec::new(), outputs };
         let mut reports = Vec::new();
         ignore.rules.extend(Rule::parse(UNLESS_SAID).ok().flatten());
+        // Some editors begin a file with a mark that is no part of its first line.
+        let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
         for (line, pattern) in (1..).zip(text.unwrap_or_default().lines()) {
             match Rule::parse(pattern) {
                 Ok(rule) => ignore.rules.extend(rule),
@@ -80,7 +82,8 @@ impl Rule {
             None if line.contains('/') => line.to_owned(),
             None => format!("**/{line}"),
         };
-        let glob = GlobBuilder::new(&without_braces(&glob)).literal_separator(true).backslash_escape(true).build();
+        let glob = without_classes(&without_braces(&glob))?;
+        let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
         let matcher = glob.map_err(|fault| fault.kind().to_string())?.compile_matcher();
         Ok(Some(Self { matcher, is_negated, only_folders }))
     }
@@ -105,6 +108,64 @@ fn without_braces(glob: &str) -> String {
         escaped.push(letter);
     }
     escaped
+}
+
+/// Classes such as `[:digit:]` with the letters that they stand for.
+fn without_classes(glob: &str) -> Result<String, String> {
+    let mut plain = String::new();
+    let mut rest = glob;
+    let mut is_inside = false;
+    while let Some(letter) = rest.chars().next() {
+        if is_inside && let Some((name, after)) = class(rest) {
+            plain.push_str(letters(name).ok_or_else(|| format!("there is no class `[:{name}:]`"))?);
+            rest = after;
+            continue;
+        }
+        // What follows a backslash, or begins a set, says nothing of where the set ends.
+        let taken = match letter {
+            '\\' => 2,
+            '[' if !is_inside => {
+                is_inside = true;
+                let negated = usize::from(rest[1..].starts_with(['!', '^']));
+                1 + negated + usize::from(rest[1 + negated..].starts_with(']'))
+            }
+            ']' => {
+                is_inside = false;
+                1
+            }
+            _ => 1,
+        };
+        let end = rest.char_indices().nth(taken).map_or(rest.len(), |(end, _)| end);
+        plain.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    Ok(plain)
+}
+
+/// The name of the class at the start of a text, and what follows it.
+fn class(text: &str) -> Option<(&str, &str)> {
+    let (name, after) = text.strip_prefix("[:")?.split_once(']')?;
+    Some((name.strip_suffix(':')?, after))
+}
+
+/// The letters of a class within a set, as git has them: a slash is in none. No list begins with a letter that negates
+/// or ends the set.
+fn letters(class: &str) -> Option<&'static str> {
+    Some(match class {
+        "alnum" => "0-9A-Za-z",
+        "alpha" => "A-Za-z",
+        "blank" => " \t",
+        "cntrl" => "\u{1}-\u{1f}\u{7f}",
+        "digit" => "0-9",
+        "graph" => "\"-.0-~!",
+        "lower" => "a-z",
+        "print" => " -.0-~",
+        "punct" => ":-@[-`{-~!-.",
+        "space" => " \t-\r",
+        "upper" => "A-Z",
+        "xdigit" => "0-9A-Fa-f",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -136,11 +197,22 @@ mod tests {
         check("a?c", &["abc"], &["a/c", "ac"]);
         check("[ab].md", &["a.md", "d/b.md"], &["c.md"]);
         check("[!ab].md", &["c.md"], &["a.md"]);
+        check("[[:digit:]].log", &["1.log"], &["a.log", "12.log"]);
+        check("[![:alpha:]_]*", &["1a", "-"], &["a1", "_"]);
+        check("[[:upper:][:digit:]x]", &["A", "7", "x"], &["a", ":"]);
+        check("a[[:punct:]]b", &["a!b", "a]b", "a-b", "a{b", "a\\b"], &["a1b", "a b", "a/b"]);
+        check("[[:graph:]]", &["!", "z", "]"], &[" ", "é"]);
+        check("[]:[]x", &["]x", ":x", "[x"], &["ax"]);
         check("{a,b}", &["{a,b}"], &["a", "b"]);
         check("*.md\n!keep.md", &["a.md"], &["keep.md", "d/keep.md"]);
         check("d/\n!d/keep.md", &["d/keep.md"], &[]);
         check("d/*\n!d/keep.md", &["d/a.md"], &["d/keep.md"]);
         check("# a.md\n\n\\#b\nc  \ne\\ \r\n\\!f", &["#b", "c", "e ", "!f"], &["a.md", "# a.md", "e", "f"]);
+    }
+
+    #[test]
+    fn a_mark_at_the_start_is_no_part_of_the_first_line() {
+        check("\u{feff}*.key\n*.pem", &["a.key", "a.pem"], &["a.md"]);
     }
 
     #[test]
@@ -152,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_pattern_is_reported() {
-        let (_, reports) = Ignore::new(Some("ok\n[a"), Vec::new());
+        let (_, reports) = Ignore::new(Some("ok\n[a\n[[:number:]]"), Vec::new());
         assert_eq!(
             reports.iter().map(|report| report.place.as_ref().and_then(|place| place.line)).collect::<Vec<_>>(),
-            [Some(2)]
+            [Some(2), Some(3)]
         );
     }
 }
