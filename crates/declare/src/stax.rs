@@ -6,6 +6,7 @@ mod adapter;
 mod agent;
 mod carried;
 mod hints;
+mod leftover;
 mod mcp;
 pub(crate) mod name;
 mod package;
@@ -20,6 +21,7 @@ mod source;
 mod subagents;
 mod write;
 
+pub(crate) use leftover::{LEFTOVER, take as take_leftover};
 pub use name::{is_valid as is_agent_name, slug as agent_slug};
 pub use parcel::{NamedPackage, PackedFolder, Parcel, ParcelKind, parcel, parcel_of_team};
 pub use prompt::{preamble, render_prompt};

@@ -90,6 +90,40 @@ fn a_bundle_is_written_updated_and_removed() {
 }
 
 #[test]
+fn what_a_harness_keeps_for_a_bundle_comes_back_into_one() {
+    let more = json!({
+        "invocation": "manual", "tags": ["a"], "metadata": { "team": "b" }, "x-own": { "k": 1 },
+        "handoff": { "allowedFrom": ["primary"], "returnMode": "report" },
+    });
+    let project = built(&more);
+    for (adapter, file) in [
+        ("claude-code", ".claude/agents/reviewer.md"),
+        ("cursor", ".cursor/agents/reviewer.md"),
+        ("github-copilot", ".github/agents/reviewer.agent.md"),
+    ] {
+        let there = Project::new();
+        let out = there.path().join("out").display().to_string();
+        project.json(&["materialize", "--adapter", adapter, "--out", &out]);
+        there.json(&["import", &format!("out/{file}")]);
+        assert_eq!(there.json(&["check"])["reports"], json!([]), "{adapter}");
+        there.json(&["build"]);
+        there.json(&["extract", "bundle"]);
+        let mut document: Value = serde_json::from_str(&there.read("bundle/subagents.json")).unwrap();
+        let mut agent = document["agents"]["reviewer"].take();
+        let vendor = agent.as_object_mut().unwrap().shift_remove(&format!("x-{adapter}")).unwrap();
+        assert_eq!(vendor.get("x-stax"), None, "{adapter}");
+        let expected: Value = serde_json::from_str(&subagents(&more)).unwrap();
+        assert_eq!(agent, expected["agents"]["reviewer"], "{adapter}");
+    }
+    // Read where it lies it is no surprise either.
+    project.json(&["materialize", "--adapter", "claude-code", "--out", "."]);
+    let reports = project.json(&["check"])["reports"].clone();
+    let about: Vec<_> =
+        reports.as_array().unwrap().iter().map(|report| [&report["code"], &report["where"]["file"]]).collect();
+    assert!(!about.contains(&[&json!("D007"), &json!(".claude/agents/reviewer.md")]), "{reports}");
+}
+
+#[test]
 fn a_plan_writes_nothing() {
     let project = built(&json!({}));
     let said = project.say(&["materialize", "--out", "out", "--plan"]);

@@ -11,6 +11,7 @@ use crate::fields::Fields;
 use crate::front::Reading;
 use crate::json;
 use crate::solo::{Said, Server, Solo};
+use crate::stax;
 use crate::tree::{At, Node, Tree};
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
@@ -89,11 +90,12 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     solo.effort = said(&mut fields, "effort", Fields::text);
     solo.color = said(&mut fields, "color", Fields::text);
     solo.opening = said(&mut fields, "initialPrompt", Fields::text);
-    for key in ["name", "hooks", "memory", "isolation"] {
+    for key in ["name", "hooks", "memory", "isolation", stax::LEFTOVER] {
         fields.node(key);
     }
     fields.finish();
     complete(&mut solo, node, &["name"]);
+    stax::take_leftover(&mut solo, &kept);
     Some(solo)
 }
 

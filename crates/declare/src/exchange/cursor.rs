@@ -7,6 +7,7 @@ use crate::faults::Faults;
 use crate::fields::Fields;
 use crate::front::Reading;
 use crate::solo::{ModelWish, Solo};
+use crate::stax;
 use crate::tree::Node;
 use entourage_model::Name;
 
@@ -29,9 +30,12 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     solo.model = said(&mut fields, "model", Fields::text).map(|said| said.map(|text| models::of_bare_id(&text)));
     solo.read_only = said(&mut fields, "readonly", keys::lax_flag);
     solo.background = said(&mut fields, "is_background", keys::lax_flag);
-    fields.node("name");
+    for key in ["name", stax::LEFTOVER] {
+        fields.node(key);
+    }
     fields.finish();
     complete(&mut solo, node, &["name"]);
+    stax::take_leftover(&mut solo, &kept);
     Some(solo)
 }
 

@@ -9,6 +9,7 @@ use crate::faults::Faults;
 use crate::fields::Fields;
 use crate::front::Reading;
 use crate::solo::{Invocation, Said, Solo};
+use crate::stax;
 use crate::tree::{At, Node, Tree};
 use entourage_model::Name;
 use serde_json::{Map, Value};
@@ -50,12 +51,13 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     solo.invocation = by_hand.map(|said| said.map(|_| Invocation::Manual));
     solo.servers = said(&mut fields, "mcp-servers", servers::map);
     solo.metadata = said(&mut fields, "metadata", keys::text_map);
-    for key in ["target", "argument-hint", "handoffs"] {
+    for key in ["target", "argument-hint", "handoffs", stax::LEFTOVER] {
         fields.node(key);
     }
     fields.finish();
     let implied: Vec<_> = usual.into_iter().filter_map(|(is_usual, key)| is_usual.then_some(key)).collect();
     complete(&mut solo, node, &implied);
+    stax::take_leftover(&mut solo, &kept);
     Some(solo)
 }
 

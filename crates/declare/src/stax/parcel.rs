@@ -1,6 +1,7 @@
 //! A stax project as it is packed: every part as it was written, the definitions evaluated and the instructions of
 //! subagents in place of the paths to them.
 
+use super::leftover::LEFTOVER;
 use super::source::Source;
 use super::write::{agent_without_parts, foreign, own};
 use super::{Stax, agent, entry, package};
@@ -116,7 +117,9 @@ pub fn parcel_of_team(
         let Record { mut keys, losses: lost } =
             if solo.format == Format::Stax { own(&solo) } else { foreign(&name, &solo) };
         if solo.format != Format::Stax && !solo.verbatim.is_empty() {
-            keys.insert(solo.format.vendor_key(), Value::Object(solo.verbatim.clone()));
+            let mut verbatim = solo.verbatim.clone();
+            verbatim.shift_remove(LEFTOVER);
+            keys.insert(solo.format.vendor_key(), Value::Object(verbatim));
         } else {
             lossy.lose(&name, lost);
         }

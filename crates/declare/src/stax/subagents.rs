@@ -13,7 +13,7 @@ use crate::typescript;
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
 
-const INVOCATIONS: [(&str, Invocation); 3] =
+pub(super) const INVOCATIONS: [(&str, Invocation); 3] =
     [("manual", Invocation::Manual), ("delegate", Invocation::Delegate), ("automatic", Invocation::Automatic)];
 
 const RETURN_MODES: [(&str, ReturnMode); 3] =
@@ -162,7 +162,7 @@ fn compile(source: &mut Source<'_>, prefix: &str, said: Said<String>, faults: &m
     Some(text)
 }
 
-fn handoff(fields: &mut Fields<'_>) -> Option<Handoff> {
+pub(super) fn handoff(fields: &mut Fields<'_>) -> Option<Handoff> {
     let node = fields.node("handoff")?;
     let mut inner = fields.within(node, "handoff")?;
     let handoff =

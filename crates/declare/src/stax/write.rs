@@ -1,5 +1,6 @@
 //! Agents as a stax project: an agent that has all of them as its subagents.
 
+use super::leftover;
 use crate::exchange::{Loss, Record, Written};
 use crate::format::Format;
 use crate::solo::{Handoff, Invocation, ModelWish, ReturnMode, Solo};
@@ -47,6 +48,7 @@ pub(super) fn foreign(name: &Name, solo: &Solo) -> Record {
     record.put("handoff", left.handoff.take(), |handoff| Some(handoff_value(handoff)));
     record.put("tags", left.tags.take(), |tags| Some(json!(tags)));
     record.put("metadata", left.metadata.take(), |metadata| Some(json!(metadata)));
+    leftover::give_back(solo, &mut left, &mut record);
     record.lose(left)
 }
 

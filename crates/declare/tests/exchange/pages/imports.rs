@@ -251,3 +251,39 @@ fn what_a_bundle_left_in_a_file_is_no_declaration_of_its_own() {
     assert_eq!((imported.agents[0].format, body), (Format::ClaudeCode, "Mend.\n"));
     assert_eq!(keys["x-claude-code"]["x-stax"]["tags"][0], "a");
 }
+
+#[test]
+fn what_a_bundle_left_in_a_file_goes_back_to_its_place() {
+    let left = json!({
+        "invocation": "manual", "tags": ["a"], "metadata": { "k": "v" }, "x-own": [1],
+        "handoff": { "allowedFrom": ["primary"], "returnMode": "report", "more": 1 },
+    });
+    for path in [".claude/agents/mender.md", ".cursor/agents/mender.md", ".github/agents/mender.agent.md"] {
+        let text = format!("---\nname: mender\ndescription: Mends\nx-stax: {left}\n---\nMend.\n");
+        let found = import(path, text.as_bytes(), None);
+        assert_eq!(lines(&found.reports), [""; 0], "{path}");
+        let written = exported(path, &text, Format::Stax);
+        let document = written.files.iter().find(|(path, _)| path == "subagents.json").unwrap();
+        let mut agent = serde_json::from_str::<Value>(&document.1).unwrap()["agents"]["mender"].take();
+        let agent = agent.as_object_mut().unwrap();
+        assert_eq!(
+            (agent.shift_remove("description"), agent.shift_remove("instructions")),
+            (Some(json!("Mends")), Some(json!("./subagents/mender.md")))
+        );
+        assert_eq!(Value::Object(agent.clone()), left, "{path}");
+        let lost: Vec<_> =
+            written.losses.iter().map(|loss| loss.field.as_str()).filter(|field| *field != "name").collect();
+        assert_eq!(lost, [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn what_a_bundle_left_and_somebody_spoilt_has_no_effect() {
+    let text = "---\nname: mender\ndescription: Mends\nx-stax:\n  invocation: 7\n  handoff: all\n  subagents: {}\n---\nMend.\n";
+    let written = exported(".claude/agents/mender.md", text, Format::Stax);
+    let document = written.files.iter().find(|(path, _)| path == "subagents.json").unwrap();
+    let agent = serde_json::from_str::<Value>(&document.1).unwrap()["agents"]["mender"].take();
+    assert_eq!(agent, json!({ "description": "Mends", "instructions": "./subagents/mender.md" }));
+    let lost: Vec<_> = written.losses.iter().map(|loss| loss.field.as_str()).collect();
+    assert_eq!(lost, ["x-stax.handoff", "x-stax.invocation", "x-stax.subagents"]);
+}
