@@ -6,10 +6,15 @@ use crate::fault::{Exit, Fault};
 use crate::layout::Blobs;
 use crate::media::{ArtifactKind, LayerForm, LayerKind};
 use cap_std::fs::{Dir, OpenOptions};
+use entourage_declare::is_instructions_path;
 use entourage_model::{Place, Report};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The subagents with a path in place of each text that would be taken for one, and where those texts lie.
+const SUBAGENTS_WITH_PATHS: &str = "subagents-with-paths.json";
+const TEXTS: &str = "subagents";
 
 /// Where files lie until all of them are there.
 const STAGING: &str = ".entourage-extract";
@@ -40,13 +45,40 @@ pub fn extract(bundle: &Bundle, blobs: &dyn Blobs, path: &Path) -> Result<Vec<St
 fn names(bundle: &Bundle) -> Vec<String> {
     let definition = (bundle.kind == ArtifactKind::Agent).then(|| "agent.json".to_owned());
     let kinds = LayerKind::ALL.into_iter().filter(|kind| bundle.manifest.layer(*kind).is_some());
-    definition.into_iter().chain(kinds.map(LayerKind::path)).collect()
+    let by_path = [SUBAGENTS_WITH_PATHS, TEXTS].into_iter().filter(|_| has_path_like(bundle)).map(str::to_owned);
+    definition.into_iter().chain(kinds.map(LayerKind::path)).chain(by_path).collect()
+}
+
+/// Whether an agent has a subagent whose text would be taken for a path if it were built again. Where it is used, it is
+/// a text all the same.
+fn has_path_like(bundle: &Bundle) -> bool {
+    bundle.kind == ArtifactKind::Agent && bundle.agents().any(|(_, agent)| path_like(agent).is_some())
+}
+
+fn path_like(agent: &Map<String, Value>) -> Option<&str> {
+    agent.get("instructions").and_then(Value::as_str).filter(|text| is_instructions_path(text))
+}
+
+fn write_with_paths(bundle: &Bundle, staging: &Dir) -> Result<(), Fault> {
+    let mut document = bundle.subagents.clone().unwrap_or_default();
+    staging.create_dir(TEXTS).map_err(Fault::machine(format!("writing `{TEXTS}`")))?;
+    for (name, agent) in document.get_mut("agents").and_then(Value::as_object_mut).into_iter().flatten() {
+        let Some(text) = agent.as_object().and_then(path_like).map(str::to_owned) else { continue };
+        let path = format!("{TEXTS}/{name}.md");
+        staging.write(&path, text).map_err(Fault::machine(format!("writing `{path}`")))?;
+        agent["instructions"] = format!("./{path}").into();
+    }
+    let text = format!("{:#}\n", Value::Object(document));
+    staging.write(SUBAGENTS_WITH_PATHS, text).map_err(Fault::machine(format!("writing `{SUBAGENTS_WITH_PATHS}`")))
 }
 
 fn write(bundle: &Bundle, blobs: &dyn Blobs, staging: &Dir) -> Result<(), Fault> {
     if bundle.kind == ArtifactKind::Agent {
         let text = format!("{:#}\n", definition(bundle));
         staging.write("agent.json", text).map_err(Fault::machine("writing `agent.json`"))?;
+    }
+    if has_path_like(bundle) {
+        write_with_paths(bundle, staging)?;
     }
     for kind in LayerKind::ALL {
         let Some(layer) = bundle.manifest.layer(kind) else { continue };
@@ -107,6 +139,7 @@ fn definition(bundle: &Bundle) -> Value {
             _ if bundle.manifest.layer(kind).is_none() => continue,
             LayerKind::Secrets => Value::Array(bundle.secrets.clone()),
             LayerKind::Packages => bundle.packages.iter().map(|entry| Value::from(entry.text.as_str())).collect(),
+            LayerKind::Subagents if has_path_like(bundle) => format!("./{SUBAGENTS_WITH_PATHS}").into(),
             _ => format!("./{}", kind.path()).into(),
         };
         definition.insert(kind.key().to_owned(), value);

@@ -45,7 +45,7 @@ pub use files::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 pub use format::Format;
 pub use load::{Loaded, Project, Wishes, load};
 pub use stax::{
-    NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, agent_slug, is_agent_name, parcel, parcel_of_team,
-    preamble, render_prompt, rule_id, rules_in,
+    NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, agent_slug, is_agent_name, is_instructions_path,
+    parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in,
 };
 pub use tools::Tools;

@@ -38,6 +38,32 @@ fn an_extracted_artifact_builds_to_itself() {
     assert_eq!(again.descriptor.digest, built.descriptor.digest);
 }
 
+#[test]
+fn a_text_that_looks_like_a_path_is_extracted_as_a_text() {
+    let shop = Shop::new();
+    let definition = agent(r#","prompt":"./p.md","subagents":"./s.json""#);
+    let agents = json!({ "agents": {
+        "a": { "description": "d", "instructions": "./a.md" },
+        "b": { "description": "e", "instructions": "./b.md" },
+        "c": { "description": "f", "instructions": "Plain." },
+    } });
+    let built = shop.build(&[
+        ("agent.json", &definition),
+        ("p.md", "You are it."),
+        ("s.json", &agents.to_string()),
+        ("a.md", "prompt.md"),
+        ("b.md", "./nowhere"),
+    ]);
+    let bundle = shop.open(built.descriptor.digest).unwrap();
+    let folder = shop.folder.path().join("out");
+    let names = extract(&bundle, &shop.layout, &folder).unwrap();
+    assert_eq!(names, ["agent.json", "prompt.md", "subagents.json", "subagents-with-paths.json", "subagents"]);
+    let extracted = on_disk(&folder);
+    assert_eq!(extracted.read("subagents.json").unwrap(), shop.layer(&built, "subagents"), "as it travels");
+    let again = shop.try_build(&extracted, BytesOf::Specification).unwrap();
+    assert_eq!(again.descriptor.digest, built.descriptor.digest);
+}
+
 #[expect(clippy::disallowed_methods, reason = "a test reads what was extracted")]
 fn on_disk(folder: &Path) -> MemoryFiles {
     use std::os::unix::fs::PermissionsExt as _;

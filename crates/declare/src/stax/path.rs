@@ -27,7 +27,7 @@ pub(super) fn is_root(base: &str, said: &str) -> bool {
 }
 
 /// Whether a string in JSON is meant as a path to instructions rather than as the instructions themselves.
-pub(super) fn is_meant_as_path(text: &str) -> bool {
+pub fn is_meant_as_path(text: &str) -> bool {
     !text.contains(['\n', '\r'])
         && (["./", "../", "/"].iter().any(|start| text.starts_with(start)) || is_markdown(text))
 }
