@@ -15,13 +15,17 @@ use serde_json::Number;
 use std::collections::BTreeSet;
 
 /// Agents are stored and read again as JSON, where `serde_json` ends at 128; there they lie within other objects.
-pub(crate) const DEPTH_MAX: usize = 64;
+pub const DEPTH_MAX: usize = 64;
 
 /// No declaration comes near; it bounds what a hostile file costs.
 pub(crate) const VALUES_MAX: usize = 100_000;
 
 /// What an escaped lone surrogate is.
 const HALF: &str = "a text has half a character in it (a lone surrogate), which is no Unicode text";
+
+/// How what is said of the limits ends.
+const VALUES: &str = " values";
+const DEEP: &str = " deep";
 
 /// Why a text is not a declaration in JSON.
 #[derive(Debug)]
@@ -34,8 +38,9 @@ impl Fault {
     pub(crate) fn report(&self) -> Report {
         let hint =
             if self.what.ends_with("twice") { "remove one of the two" } else { "mend the text at the place shown" };
-        // The grammar allows it, so that other programs may have written it.
-        let verdict = if self.what == HALF { "this JSON cannot be read" } else { "this is not valid JSON" };
+        // The grammar allows these, so that other programs may have written them.
+        let is_valid = self.what == HALF || self.what.ends_with(VALUES) || self.what.ends_with(DEEP);
+        let verdict = if is_valid { "this JSON cannot be read" } else { "this is not valid JSON" };
         Report::error("D004", format!("{verdict}: {}", self.what)).hint(hint)
     }
 }
@@ -123,10 +128,10 @@ impl Builder<'_> {
     fn node(&mut self, value: Value<'_>, spot: Spot, depth: usize) -> Result<Node, Fault> {
         self.values += 1;
         if self.values > VALUES_MAX {
-            return Err(Fault { spot, what: format!("there are more than {VALUES_MAX} values") });
+            return Err(Fault { spot, what: format!("there are more than {VALUES_MAX}{VALUES}") });
         }
         if depth > DEPTH_MAX {
-            return Err(Fault { spot, what: format!("values are nested more than {DEPTH_MAX} deep") });
+            return Err(Fault { spot, what: format!("values are nested more than {DEPTH_MAX}{DEEP}") });
         }
         let tree =
             match value {
@@ -202,6 +207,8 @@ mod tests {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(parse(&nested(DEPTH_MAX)).is_ok());
         assert_eq!(parse(&nested(DEPTH_MAX + 1)).unwrap_err().what, "values are nested more than 64 deep");
+        let report = parse(&nested(DEPTH_MAX + 1)).unwrap_err().report();
+        assert_eq!(report.what, "this JSON cannot be read: values are nested more than 64 deep");
         assert!(parse(&nested(100_000)).is_err());
         assert!(parse(&"{\"a\":".repeat(100_000)).is_err());
     }

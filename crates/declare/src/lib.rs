@@ -43,6 +43,7 @@ pub use exchange::{
 };
 pub use files::{FILE_BYTES_MAX, Files, Kind, MemoryFiles};
 pub use format::Format;
+pub use json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use load::{Loaded, Project, Wishes, load};
 pub use stax::{
     NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, agent_slug, is_agent_name, is_instructions_path,

@@ -2,6 +2,7 @@
 
 use super::{Bundle, PackageEntry};
 use crate::media::LayerKind;
+use entourage_declare::JSON_DEPTH_MAX;
 use serde_json::{Map, Value};
 
 /// Takes a layer that is no archive.
@@ -30,9 +31,22 @@ pub(super) fn take(bundle: &mut Bundle, kind: LayerKind, bytes: &[u8]) -> Result
 
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(bytes) {
+        Ok(value) if is_deeper(&value, JSON_DEPTH_MAX) => {
+            Err(format!("has values that are nested more than {JSON_DEPTH_MAX} deep"))
+        }
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("is no object".to_owned()),
         Err(fault) => Err(format!("is malformed: {fault}")),
+    }
+}
+
+/// Whoever uses the documents reads them like a project's, which could not be deeper.
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    let Some(left) = levels.checked_sub(1) else { return true };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper(item, left)),
+        Value::Object(entries) => entries.values().any(|entry| is_deeper(entry, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

@@ -44,6 +44,8 @@ fn documents_have_the_shape_that_others_rely_on() {
     check(CONFIG, &subagents(r#"{"agents":{"a":{"description":"d"}}}"#), "no `instructions`");
     check(CONFIG, &subagents(r#"{"agents":{"a":{"description":1,"instructions":"i"}}}"#), "no `description`");
     check(CONFIG, &[(LayerKind::Prompt, b"\xff\xfe")], "not UTF-8");
+    let deep = format!(r#"{{"name":"a","x":{}1{}}}"#, "[".repeat(64), "]".repeat(64));
+    check(CONFIG, &[(LayerKind::Persona, deep.as_bytes())], "nested more than 64 deep");
     check(CONFIG, &[(LayerKind::Mcp, b"{}")], "`servers` are no objects");
     check(CONFIG, &[(LayerKind::Secrets, b"{}")], "no list of objects");
     check(CONFIG, &[(LayerKind::Packages, br#"{"packages":[{"ref":"nowhere"}]}"#)], "no reference");
