@@ -21,8 +21,12 @@ Examples:
 Each field that the target has no word for is named. A file that is there already and differs is not overwritten,
 unless `--force` is given.")]
 pub(crate) struct Arguments {
-    /// The format to write
-    #[arg(long, value_name = "FORMAT", value_parser = |name: &str| format_named(name, Format::is_exported))]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = |name: &str| format_named(name, Format::is_exported),
+        help = format!("The format to write: {}", names(Format::is_exported).join(", ")),
+    )]
     to: Format,
     /// Where the target's folders are written [default: the project]
     #[arg(long, value_name = "DIR")]
@@ -38,10 +42,15 @@ pub(crate) struct Arguments {
 /// What `--to` and `--from` take. Only the formats that are meant are named; why another one is refused is told later.
 pub(super) fn format_named(name: &str, is_meant: fn(Format) -> bool) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.into_iter().filter(|format| is_meant(*format)).map(Format::name).collect();
+        let names = names(is_meant);
         let meant = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
         format!("the formats are {}{}", names.join(", "), meant.unwrap_or_default())
     })
+}
+
+/// The names of the formats that are meant.
+pub(super) fn names(is_meant: fn(Format) -> bool) -> Vec<&'static str> {
+    Format::ALL.into_iter().filter(|format| is_meant(*format)).map(Format::name).collect()
 }
 
 pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! `entourage import`: other harnesses' agents become agents of this project, and what is lost is said.
 
-use super::export::{describe_losses, losses_json};
+use super::export::{describe_losses, format_named, losses_json, names};
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
@@ -35,8 +35,12 @@ pub(crate) struct Arguments {
     /// Where `.agents/agents/` is written [default: the project]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The format of the files, if it cannot be guessed
-    #[arg(long, value_name = "FORMAT", value_parser = |name: &str| super::export::format_named(name, Format::is_imported))]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = |name: &str| format_named(name, Format::is_imported),
+        help = format!("The format of the files, if it cannot be guessed: {}", names(Format::is_imported).join(", ")),
+    )]
     from: Option<Format>,
 }
 

@@ -29,8 +29,7 @@ pub(crate) struct Arguments {
     /// The artifact [default: the latest build]
     #[arg(value_name = "REF", conflicts_with = "remove")]
     reference: Option<String>,
-    /// The harness to write for [default: the one that the artifact was made for]
-    #[arg(long, value_name = "NAME", value_parser = adapter_named)]
+    #[arg(long, value_name = "NAME", value_parser = adapter_named, help = adapter_help())]
     adapter: Option<Adapter>,
     /// Where the harness's files are written
     #[arg(long, value_name = "DIR")]
@@ -47,6 +46,11 @@ pub(crate) struct Arguments {
     /// Remove what was written before
     #[arg(long)]
     remove: bool,
+}
+
+fn adapter_help() -> String {
+    let names = Adapter::ALL.map(Adapter::name).join(", ");
+    format!("The harness to write for: {names} [default: the one that the artifact was made for]")
 }
 
 fn adapter_named(name: &str) -> Result<Adapter, String> {

@@ -115,6 +115,15 @@ fn a_link_in_the_target_folder_is_never_followed() {
 }
 
 #[test]
+fn help_names_the_formats() {
+    let project = Project::new();
+    for (command, last) in [("export", "openclaw, generic"), ("import", "goose, docker-agent")] {
+        let help = project.say(&[command, "--help"]);
+        assert!(help.stdout.contains(last), "{command}: {help:?}");
+    }
+}
+
+#[test]
 fn obvious_mistakes_are_answered_with_what_to_do() {
     let project = Project::new().file("notes.txt", "Nothing here.\n");
     let cases: [(&[&str], i32, &str); 5] = [

@@ -231,7 +231,10 @@ fn what_cannot_be_written_in_whole_is_not_written_in_part() {
 fn an_unknown_adapter_is_answered_with_those_that_there_are() {
     let project = built(&json!({}));
     let said = project.say(&["materialize", "--adapter", "claude", "--out", "out"]);
-    said.refused(1, &["claude-code, codex, cursor, github-copilot, opencode, gemini, windsurf, openclaw, generic"]);
+    let names = "claude-code, codex, cursor, github-copilot, opencode, gemini, windsurf, openclaw, generic";
+    said.refused(1, &[names]);
+    let help = project.say(&["materialize", "--help"]);
+    assert!(help.stdout.contains(names), "{help:?}");
     Project::new().say(&["materialize", "--adapter", "codex", "--out", "out"]).refused(1, &["entourage build"]);
 }
 
