@@ -27,6 +27,7 @@ const NEEDS: &[Need] = &[
         probe: "command -v docker-registry || command -v registry",
         why: "the registry that artifacts are pushed to and pulled from",
     },
+    Need { package: "git", probe: "git --version", why: "the commits of agents" },
     Need {
         package: "pgbouncer",
         probe: "PATH=$PATH:/usr/sbin pgbouncer --version",

@@ -1,6 +1,6 @@
 //! The box that bubblewrap builds: namespaces of its own for files, processes and the network.
 
-use super::git::{self, Hold, How};
+use super::git::{self, Hold, How, above_closed};
 use super::{Confinement, Plan, shell_line};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::{OsStr, OsString};
@@ -59,7 +59,7 @@ pub(super) fn start(plan: &Plan, binds_opened: bool, command: &str) -> io::Resul
     }
     start.add(&[&"--bind", &plan.workspace, &plan.workspace]);
     if binds_opened {
-        start.hold_git(&plan.workspace)?;
+        start.hold(plan)?;
     } else {
         start.hide_git(&plan.workspace);
     }
@@ -76,8 +76,9 @@ impl Start {
         self.arguments.extend(words.iter().map(|word| word.as_ref().to_owned()));
     }
 
-    fn hold_git(&mut self, workspace: &Path) -> io::Result<()> {
-        for Hold { path, how } in git::holds(workspace)? {
+    fn hold(&mut self, plan: &Plan) -> io::Result<()> {
+        let workspace = &plan.workspace;
+        for Hold { path, how } in git::holds(workspace)?.into_iter().chain(above_closed(plan)) {
             let opened = git::open(workspace, &path)?;
             fcntl_setfd(&opened, FdFlags::empty())?;
             let word = match how {

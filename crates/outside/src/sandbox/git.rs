@@ -4,6 +4,7 @@
 //! are read-only for commands; objects, branches and the index are theirs. What is held becomes a mount of its own, and
 //! so does every folder on the way to it: the kernel lets nobody rename or remove such a folder.
 
+use super::Plan;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -38,6 +39,16 @@ pub(super) enum How {
     /// What lies below can be changed; it stays where it is.
     Pinned,
     ReadOnly,
+}
+
+/// The folders that lie above the closed one. Whoever could rename one of them would have it where nobody covers it.
+pub(super) fn above_closed(plan: &Plan) -> Vec<Hold> {
+    let closed = plan.closed.as_ref().and_then(|closed| closed.strip_prefix(&plan.workspace).ok());
+    let above = closed.into_iter().flat_map(Path::ancestors).skip(1);
+    let above = above.filter(|path| path.file_name().is_some() && plan.workspace.join(path).is_dir());
+    let mut above: Vec<_> = above.map(|path| Hold { path: path.to_owned(), how: How::Pinned }).collect();
+    above.reverse();
+    above
 }
 
 /// The repository of the workspace: `.git`, and the folder that it names if it is a file. A `.git` that is a link cannot

@@ -1,7 +1,7 @@
 //! Namespaces of our own beside Landlock: they hide what Landlock cannot take away from a folder that it grants, and end
 //! every process at once.
 
-use super::git::{self, Hold, How};
+use super::git::{self, Hold, How, above_closed};
 use super::{Plan, WORD};
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs};
 use rustix::io::Errno;
@@ -32,7 +32,7 @@ pub(super) fn probe() -> ExitCode {
 /// Takes this process out of the namespaces that it shares; processes that it starts from now on are alone.
 pub(super) fn enter(plan: &Plan) -> io::Result<()> {
     leave(plan.network)?;
-    for held in git::holds(&plan.workspace)? {
+    for held in git::holds(&plan.workspace)?.into_iter().chain(above_closed(plan)) {
         hold(&plan.workspace, &held)?;
     }
     let closed = plan.closed.as_deref().filter(|closed| closed.is_dir());

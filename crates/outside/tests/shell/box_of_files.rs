@@ -73,6 +73,24 @@ async fn nothing_outside_is_read_or_changed() {
 }
 
 #[tokio::test]
+async fn what_is_closed_stays_so_where_the_folders_above_it_are_moved() {
+    for way in SANDBOXES {
+        let stage = Stage::closing(way, "state/deep/own");
+        if !stage.works().await {
+            continue;
+        }
+        for command in [
+            "mv state moved; cat moved/deep/own/token; mv state/deep state/other; cat state/other/own/token",
+            "cat moved/deep/own/token state/other/own/token state/deep/own/token; ls state/deep/own",
+        ] {
+            let output = stage.run(command).await;
+            assert!(!output.text.contains(SECRET), "{way:?} {command}: {}", output.text);
+        }
+        assert_eq!(fs::read_to_string(stage.path("state/deep/own/token")).unwrap(), SECRET, "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_temporary_folder_is_the_commands_own() {
     for way in SANDBOXES {
         let stage = Stage::new(way);

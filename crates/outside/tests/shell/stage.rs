@@ -71,12 +71,21 @@ impl Stage {
     }
 
     pub(crate) fn with(way: Way, change: impl FnOnce(&mut ShellSettings)) -> Self {
+        Self::of(way, ".own", change)
+    }
+
+    /// Another folder of the workspace is closed, in the place of `.own`.
+    pub(crate) fn closing(way: Way, closed: &str) -> Self {
+        Self::of(way, closed, |_| {})
+    }
+
+    fn of(way: Way, closed: &str, change: impl FnOnce(&mut ShellSettings)) -> Self {
         let around = tempfile::tempdir().unwrap();
         let root = around.path().join("ws");
-        fs::create_dir_all(root.join(".own")).unwrap();
+        fs::create_dir_all(root.join(closed)).unwrap();
         fs::create_dir_all(root.join("src")).unwrap();
         fs::create_dir_all(around.path().join("home/.ssh")).unwrap();
-        for path in ["secret.txt", "ws/.own/token", "home/.ssh/id"] {
+        for path in ["secret.txt", &format!("ws/{closed}/token"), "home/.ssh/id"] {
             fs::write(around.path().join(path), SECRET).unwrap();
         }
         fs::write(root.join("src/lib.rs"), "inside").unwrap();
@@ -99,7 +108,7 @@ impl Stage {
             thread: Ids::new(Timestamp(0), 1).thread(),
             call: CallId::from("call_1"),
             key: "the key".to_owned(),
-            workspace: Arc::new(Workspace::open(&root).unwrap().without(&root.join(".own"))),
+            workspace: Arc::new(Workspace::open(&root).unwrap().without(&root.join(closed))),
             output_bytes_max: 64 << 10,
             attendant: Some(Arc::clone(&seen) as Arc<dyn Attendant>),
         };
