@@ -5,13 +5,16 @@ use crate::invocation::Invocation;
 use crate::models;
 use crate::project::Project;
 use crate::workbench::Workbench;
-use entourage_model::{Agent, ModelRef, Name, Report, Severity};
+use entourage_model::{Agent, ModelRef, Report, Severity};
 use entourage_outside::model::ModelSettings;
 use entourage_store::ThreadRow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// A server with more unfinished threads than this does not look at the older ones before it begins.
-const LOOKED_AT_MAX: usize = 1000;
+/// The report of a key that is not there.
+const NO_KEY: &str = "C009";
+/// Threads that wait hold slots which others need: of more than so many unfinished ones the older are not looked at, and
+/// fail.
+const SPARED_MAX: usize = 256;
 
 /// The models of this call, as far as one can tell without asking them.
 #[derive(Debug)]
@@ -33,38 +36,40 @@ impl Readiness {
 
     /// The same for the agents of threads that are about to go on. Whoever is refused leaves nothing taken up.
     pub(crate) async fn insist_for(&self, bench: &Workbench, threads: Vec<ThreadRow>) -> Result<(), Failure> {
-        let Some((report, _)) = self.first_lack(bench, threads).await else { return Ok(()) };
+        let Some((_, report)) = self.lacking(bench, threads).await.into_iter().next() else { return Ok(()) };
         bench.close().await;
         Err(Failure::usage(report))
     }
 
-    /// Tells of unfinished threads that are going to fail: whoever serves others serves them all the same.
+    /// For whoever serves others, and does so all the same: tells of unfinished threads that cannot go on. They wait.
     pub(crate) async fn warn(&self, invocation: &Invocation, bench: &Workbench) -> Result<(), Failure> {
-        let threads = bench.some_unfinished(LOOKED_AT_MAX).await?;
-        let Some((report, agent)) = self.first_lack(bench, threads).await else { return Ok(()) };
-        let what = format!("{}; unfinished threads of agent `{agent}` are going to fail", report.what);
-        invocation.screen.report(&Report { severity: Severity::Warning, what, ..report });
+        let mut lacking = self.lacking(bench, bench.some_unfinished(SPARED_MAX).await?).await;
+        // A script that is none is nothing to wait for.
+        lacking.retain(|(_, report)| report.code.0 == NO_KEY);
+        let Some((row, report)) = lacking.first() else { return Ok(()) };
+        let what = format!("{}; unfinished threads of agent `{}` wait", report.what, row.agent);
+        invocation.screen.report(&Report { severity: Severity::Warning, what, ..report.clone() });
+        bench.runtime.spare(lacking.iter().map(|(row, _)| row.id));
         Ok(())
     }
 
-    /// What is missing for the first of the threads that cannot go on, and its agent.
-    async fn first_lack(&self, bench: &Workbench, threads: Vec<ThreadRow>) -> Option<(Report, Name)> {
-        let mut looked = HashSet::new();
+    /// The threads that cannot go on, each with what is missing.
+    async fn lacking(&self, bench: &Workbench, threads: Vec<ThreadRow>) -> Vec<(ThreadRow, Report)> {
+        // Many threads of one agent need one look.
+        let mut looked = HashMap::new();
+        let mut lacking = Vec::new();
         for row in threads {
             // One whose team cannot be read fails with a better word than any that could be said here.
             let Ok(team) = bench.runtime.team(row.bundle).await else { continue };
             let Some(agent) = team.agent(&row.agent) else { continue };
             let given = given(bench, &row, agent).await;
-            // Many threads of one agent need one look.
-            if looked.contains(&(row.bundle, row.agent.clone(), given.clone())) {
-                continue;
+            let key = (row.bundle, row.agent.clone(), given);
+            let lack = looked.entry(key).or_insert_with_key(|(_, _, given)| self.lack(agent, given));
+            if let Some(report) = lack.clone() {
+                lacking.push((row, report));
             }
-            if let Some(report) = self.lack(agent, &given) {
-                return Some((report, row.agent));
-            }
-            looked.insert((row.bundle, row.agent, given));
         }
-        None
+        lacking
     }
 
     /// Why nobody could be asked for one of the agent's sides. Prompts that name no model ask what was `given` to the
@@ -105,7 +110,7 @@ impl Readiness {
         }
         let variable = models::key_variable(model.provider())?;
         let report =
-            Report::error("C009", format!("there is no key for `{model}`: the variable `{variable}` is not set"));
+            Report::error(NO_KEY, format!("there is no key for `{model}`: the variable `{variable}` is not set"));
         Some(report.hint(format!(
             "set `{variable}`, choose a model that needs none (`--model ollama:qwen3`), or see `entourage demo`"
         )))

@@ -19,10 +19,10 @@ use entourage_outside::tool::{Scripts, Toolbox};
 use entourage_outside::workspace::{PathFault, Workspace};
 use entourage_outside::workspaces::Workspaces;
 use entourage_store::{Claim, EnqueueError, JournalReader, Store, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -134,6 +134,8 @@ pub(crate) struct Inner {
     pub(crate) overflow: AtomicBool,
     /// The store's last complaint, for those who wait for something.
     trouble: watch::Sender<String>,
+    /// Threads that wait rather than fail where their model has no key, each until its question is taken back.
+    pub(crate) spared: Mutex<HashSet<ThreadId>>,
 }
 
 impl Runtime {
@@ -173,6 +175,7 @@ impl Runtime {
             room: Notify::new(),
             overflow: AtomicBool::new(false),
             trouble: watch::Sender::new(String::new()),
+            spared: Mutex::default(),
         });
         // These go on until the last actor has ended.
         tokio::spawn(node::beat(Arc::clone(&inner)));
@@ -181,6 +184,12 @@ impl Runtime {
         tokio::spawn(poller::watch(Arc::clone(&inner)));
         inner.tasks.spawn(mend(Arc::clone(&inner)));
         Ok(Self { inner })
+    }
+
+    /// Has these threads wait where their model has no key: they were left unfinished, and whoever comes next with the
+    /// key goes on with them. Each holds a slot until then; stopping or cancelling it ends the wait.
+    pub fn spare(&self, threads: impl IntoIterator<Item = ThreadId>) {
+        self.inner.spared.lock().unwrap_or_else(PoisonError::into_inner).extend(threads);
     }
 
     /// Takes up what is `ready`, now and from now on: everything, or one tree.

@@ -111,17 +111,30 @@ async fn a_session_is_stopped_and_the_message_behind_it_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_lacks_a_key_for_unfinished_threads_says_so() {
+async fn a_server_without_the_key_of_unfinished_threads_says_so_and_lets_them_wait() {
     let project = interrupted(Signal::INT).await;
     tokio::task::block_in_place(|| {
         let project = project.variable("OPENAI_BASE_URL", "").variable("OPENAI_API_KEY", "");
-        let mut server = project.start(&["serve", "--listen", "127.0.0.1:0"]);
-        let mut link = String::new();
-        let stdout = server.stdout.as_mut().unwrap();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut link).unwrap();
-        signal(&server, Signal::TERM);
-        let words = "unfinished threads of agent `lead` are going to fail";
-        ending(server)
-            .refused(0, &["warning[C009]: there is no key for `openai:", words, "hint: set `OPENAI_API_KEY`"]);
+        let id = project.root();
+        let words = "unfinished threads of agent `lead` wait";
+        let serve = |work: &dyn Fn()| {
+            let mut server = project.start(&["serve", "--listen", "127.0.0.1:0"]);
+            let mut link = String::new();
+            let stdout = server.stdout.as_mut().unwrap();
+            std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut link).unwrap();
+            // Until it is taken up.
+            while project.json(&["show", &id])["status"] == "ready" {}
+            work();
+            signal(&server, Signal::TERM);
+            let told = ["warning[C009]: there is no key for `openai:", words, "hint: set `OPENAI_API_KEY`"];
+            ending(server).refused(0, &told);
+        };
+        serve(&|| assert_eq!(project.json(&["show", &id])["status"], "running"));
+        assert_eq!(project.json(&["show", &id])["status"], "ready");
+        serve(&|| {
+            // Nobody waits for ever who does not want to.
+            assert_eq!(project.json(&["stop", &id])["status"], "idle");
+            project.say(&["send", &id, "more"]).refused(7, &["error[C024]", "there is no key for it"]);
+        });
     });
 }

@@ -4,10 +4,10 @@ use super::{Flight, Place};
 use crate::hub::Notice;
 use crate::runtime::Inner;
 use entourage_engine::Input;
-use entourage_model::{ModelAnswer, ModelRequest};
-use entourage_outside::model::Watch;
+use entourage_model::{ModelAnswer, ModelRequest, ThreadId};
+use entourage_outside::model::{FailureKind, Watch};
 use futures::FutureExt as _;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Tells whoever watches the tree how the answer comes along.
@@ -45,5 +45,33 @@ pub(super) async fn ask(inner: &Inner, place: Place, request: &ModelRequest) -> 
     if let Some(task) = &request.remote {
         return inner.remotes.ask(task, &Live { inner, place }).await;
     }
-    inner.models.ask(request, &Live { inner, place }).await.map_err(|failure| failure.to_string())
+    let asked = inner.models.ask(request, &Live { inner, place }).await;
+    let failure = match asked {
+        Ok(answer) => return Ok(answer),
+        Err(failure) => failure,
+    };
+    if failure.kind == FailureKind::MissingKey && Spared::is(inner, place.thread) {
+        let _until_dropped = Spared { inner, thread: place.thread };
+        return std::future::pending().await;
+    }
+    Err(failure.to_string())
+}
+
+/// A thread that waits for a key which this process does not have. Whoever takes its question back has no use for the
+/// wait: it is told at once the next time.
+struct Spared<'a> {
+    inner: &'a Inner,
+    thread: ThreadId,
+}
+
+impl Spared<'_> {
+    fn is(inner: &Inner, thread: ThreadId) -> bool {
+        inner.spared.lock().unwrap_or_else(PoisonError::into_inner).contains(&thread)
+    }
+}
+
+impl Drop for Spared<'_> {
+    fn drop(&mut self) {
+        self.inner.spared.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
+    }
 }
