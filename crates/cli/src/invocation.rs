@@ -72,9 +72,10 @@ impl Invocation {
         declarations::read(&self.project, &self.settings, &self.settings_files)
     }
 
-    /// How much of a tree at work is shown: the picture where it can be drawn, else nothing unless it is asked for.
+    /// How much of a tree at work is shown: the picture where it can be drawn, else a line for each step. Whoever reads
+    /// documents, or wants to hear of faults alone, is told nothing.
     pub(crate) fn show(&self) -> Show {
-        let is_told = self.options.log.unwrap_or_default() >= LogLevel::Info;
+        let is_told = self.options.log.map_or(!self.is_json(), |level| level >= LogLevel::Info);
         match (self.screen.is_live, is_told) {
             (true, _) => Show::Tree,
             (false, true) => Show::Lines,

@@ -4,11 +4,10 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::project::{Project, RELATIVE, read_outside};
-use crate::settings::{Provider, Settings};
+use crate::settings::{Provider, Settings, Trust};
 use entourage_declare::{FILE_BYTES_MAX, Files as _};
 use entourage_model::{ModelRef, Place, Report};
 use entourage_outside::model::{ModelLimits, ModelSettings, ProviderSettings, Script, ScriptReader};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(crate) const SCRIPT: &str = "script";
@@ -40,9 +39,14 @@ pub(crate) fn settings(invocation: &Invocation) -> Result<ModelSettings, Failure
         return Err(Failure::usage(report));
     }
     settings.default_model = Some(invocation.settings.model.clone());
-    if let Some(script) = settings.override_model.as_ref().filter(|model| model.provider() == SCRIPT) {
-        // Named by hand, so that it lies where the person is and not where the project is.
-        settings.scripts = BTreeMap::from([(script.model().to_owned(), script_outside(script.model())?)]);
+    // Named by hand, so that it lies where the person is and not where the project is; in a variable or the person's own
+    // settings, which hold in any folder, if it is a whole path.
+    let chosen = Some(&invocation.settings.model);
+    let chosen =
+        chosen.filter(|model| invocation.settings.model_trust == Trust::User && Path::new(model.model()).is_absolute());
+    let by_hand = settings.override_model.iter().chain(chosen).filter(|model| model.provider() == SCRIPT);
+    for script in by_hand {
+        settings.scripts.insert(script.model().to_owned(), script_outside(script.model())?);
     }
     settings.script_reader = script_reader(invocation)?;
     Ok(settings)

@@ -17,6 +17,8 @@ pub(crate) const SETTINGS: &str = "entourage.toml";
 const DATA: &str = ".entourage";
 /// What helps whoever named a file that is not there.
 pub(crate) const RELATIVE: &str = "paths are relative to the current folder";
+/// Keeps the data folder out of version control.
+const IGNORED: &str = ".gitignore";
 
 /// One project, opened.
 #[derive(Debug)]
@@ -93,7 +95,8 @@ impl Project {
     pub(crate) fn make_data_folder(&self) -> Result<(), Failure> {
         make_folder(&self.data).map_err(|fault| {
             let what = format!("the data folder `{}` cannot be made: {fault}", self.data.display());
-            Failure::new(Exit::File, Report::error("C013", what).hint("give another one by `--data DIR`"))
+            let exit = if fault.kind() == io::ErrorKind::StorageFull { Exit::Store } else { Exit::File };
+            Failure::new(exit, Report::error("C013", what).hint("give another one by `--data DIR`"))
         })
     }
 
@@ -226,7 +229,11 @@ fn make_folder(path: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)?;
     let folder = Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
-    if folder.exists(".gitignore") { Ok(()) } else { folder.write(".gitignore", "*\n") }
+    // An empty one is what a full disk left.
+    if folder.metadata(IGNORED).is_ok_and(|found| found.len() > 0) {
+        return Ok(());
+    }
+    folder.write(IGNORED, "*\n").inspect_err(|_| _ = folder.remove_file(IGNORED))
 }
 
 /// A file that lies beneath what is no folder is absent too.

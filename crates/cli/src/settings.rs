@@ -44,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) model: ModelRef,
     /// The key in the file that names the model. Absent: a variable does, or nobody.
     pub(crate) model_place: Option<Place>,
+    /// Whose word the model is.
+    pub(crate) model_trust: Trust,
     /// Whose word the project's own files are.
     pub(crate) trust: Trust,
     pub(crate) limits: Limits,
@@ -107,6 +109,7 @@ impl Settings {
         let mut merged = Table::new();
         let (mut reports, mut withheld, mut left_out) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let (mut folders, mut keys, mut model_place) = (None, None, None);
+        let mut model_trust = Trust::Nobody;
         for SettingsFile { name, text, trust } in files {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
@@ -125,6 +128,7 @@ impl Settings {
             keys = signature_keys(&table, Some(name)).or(keys);
             if table.contains_key("model") {
                 model_place = Some(place_of(name, text, &["model"]));
+                model_trust = *trust;
             }
             mcp::take_over(&mut merged, &table);
             merge(&mut merged, table);
@@ -134,7 +138,9 @@ impl Settings {
                 Ok(table) => {
                     folders = profile_folders(&table, None).or(folders);
                     keys = signature_keys(&table, None).or(keys);
-                    model_place = model_place.filter(|_| !table.contains_key("model"));
+                    if table.contains_key("model") {
+                        (model_place, model_trust) = (None, Trust::User);
+                    }
                     merge(&mut merged, table);
                 }
                 Err(fault) => reports.push(fault),
@@ -143,9 +149,9 @@ impl Settings {
         let (servers, faults) = mcp::servers(&merged, files);
         reports.extend(faults);
         left_out.retain(|server| !servers.contains_key(server));
-        let settings =
-            Self { model_place, trust: project, withheld, servers, servers_left_out: left_out, ..Self::of(&merged) };
-        (Self { profile_folders: folders, signature_keys: keys, ..settings }, reports)
+        let settings = Self { model_place, model_trust, trust: project, withheld, servers, ..Self::of(&merged) };
+        let settings = Self { servers_left_out: left_out, profile_folders: folders, signature_keys: keys, ..settings };
+        (settings, reports)
     }
 
     /// The MCP servers that declarations may name, whether or not they may be used yet.
@@ -159,6 +165,7 @@ impl Settings {
         Self {
             model: model.unwrap_or_else(|| ModelRef::parse(MODEL).expect("the default names provider and model")),
             model_place: None,
+            model_trust: Trust::Nobody,
             trust: Trust::Nobody,
             limits: part(table, "limits"),
             providers: part(table, "providers"),

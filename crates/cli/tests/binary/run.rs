@@ -14,7 +14,7 @@ fn with_script(arguments: &[&'static str]) -> Vec<&'static str> {
 #[test]
 fn the_final_text_is_all_that_stdout_gets() {
     let said = Project::with_echo().say(&with_script(&["run", "hello"]));
-    assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (Some(0), "I heard: hello\n", ""));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "I heard: hello\n"));
 }
 
 #[test]
@@ -130,9 +130,26 @@ fn a_file_is_attached_under_its_name() {
 }
 
 #[test]
-fn steps_are_told_line_by_line_when_asked_for() {
-    let said = Project::with_echo().say(&with_script(&["run", "hello", "--log", "info"]));
-    assert!(said.stderr.contains("lead: done ("), "{said:?}");
+fn a_script_that_the_person_chooses_may_lie_anywhere_and_one_that_a_project_chooses_may_not() {
+    let elsewhere = Project::with_echo();
+    let model = format!("script:{}", elsewhere.path().join("script.json").display());
+    let said = Project::new().variable("ENTOURAGE_MODEL", &model).say(&["run", "hello"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "I heard: hello\n"), "{said:?}");
+    let said = Project::new().file("entourage.toml", &format!("model = {model:?}\n")).say(&["run", "hello"]);
+    said.refused(1, &["error[C011]"]);
+}
+
+#[test]
+fn steps_are_told_line_by_line_where_no_picture_can_be_drawn() {
+    let project = Project::with_echo();
+    for more in [&[][..], &["--log", "info"], &["--json", "--log", "info"]] {
+        let said = project.say(&with_script(&[&["run", "hello"], more].concat()));
+        assert!(said.stderr.contains("lead: done ("), "{more:?}: {said:?}");
+    }
+    for more in ["--json", "--log=warn", "--log=off"] {
+        let said = project.say(&with_script(&["run", "hello", more]));
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{more}");
+    }
 }
 
 /// A project whose agent `guide` calls a tool of its own and ends with what that tool says.
