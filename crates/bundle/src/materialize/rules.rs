@@ -66,7 +66,7 @@ fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
     // Two rules may have one id.
     let others = (2..).map(|number| format!("{folder}/{stem}-{number}.{end}"));
     let path = plan.free([format!("{folder}/{stem}.{end}")].into_iter().chain(others));
-    let text = text(&keys, rule.text.trim_start_matches(['\r', '\n']));
+    let text = page(&keys, &format!("\n{}", rule.text.trim_start_matches(['\r', '\n'])));
     if plan.adapter == Adapter::Windsurf && text.chars().count() > WINDSURF_CHARS_MAX {
         let what =
             format!("the rule `{}` has more than {WINDSURF_CHARS_MAX} characters, and Windsurf cuts it", rule.id);
@@ -75,16 +75,6 @@ fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
     plan.translate(format!("rules.{}", rule.id), &path);
     plan.write(path, text);
     Ok(())
-}
-
-/// Front matter without a key is no map, which some readers insist on. A text that begins like front matter would be
-/// taken for it without the line before it.
-fn text(keys: &Map<String, Value>, rule: &str) -> String {
-    if keys.is_empty() && !rule.starts_with("---") {
-        return rule.to_owned();
-    }
-    let spaced = format!("\n{rule}");
-    if keys.is_empty() { spaced } else { page(keys, &spaced) }
 }
 
 fn cursor(rule: &Rule) -> Map<String, Value> {
@@ -101,7 +91,9 @@ fn cursor(rule: &Rule) -> Map<String, Value> {
 fn github_copilot(rule: &Rule) -> Map<String, Value> {
     let globs: Vec<_> = rule.globs.iter().map(|glob| undivided(glob)).collect();
     let apply_to = (rule.scope == Scope::Glob).then(|| globs.join(",").into());
-    keys([("description", rule.description.as_deref().map(Value::from)), ("applyTo", apply_to)])
+    // Front matter without a key is no map, which readers insist on. A name is only shown.
+    let name = (rule.description.is_none() && apply_to.is_none()).then(|| rule.id.as_str().into());
+    keys([("name", name), ("description", rule.description.as_deref().map(Value::from)), ("applyTo", apply_to)])
 }
 
 /// The glob without the commas at which Copilot would divide it, those outside of braces and brackets: any letter

@@ -208,15 +208,11 @@ fn rules_in_files_say_when_they_hold() {
 }
 
 #[test]
-fn a_rule_that_says_nothing_of_itself_has_no_front_matter() {
-    let rules = [
-        ("rules/plain.md", "---\nscope: manual\n---\n\nText.\n"),
-        ("rules/line.md", "---\nscope: auto\n---\n---\nText.\n"),
-    ];
+fn a_rule_that_says_nothing_of_itself_has_a_name_at_least() {
+    let rules = [("rules/plain.md", "---\nscope: manual\n---\n\nText.\n")];
     let plan = planned(&bundle("cursor", &json!({ "rules": "./rules" }), &rules), Adapter::GithubCopilot);
-    assert_eq!(text(&plan, ".github/instructions/plain.instructions.md"), "Text.\n");
-    // A text that begins like front matter is none.
-    assert_eq!(text(&plan, ".github/instructions/line.instructions.md"), "\n---\nText.\n");
+    let (keys, body) = front(text(&plan, ".github/instructions/plain.instructions.md"));
+    assert_eq!((Value::Object(keys), body), (json!({ "name": "plain.md" }), "\nText.\n"));
 }
 
 #[test]
