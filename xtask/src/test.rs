@@ -27,10 +27,8 @@ const TESTS: &str = "tests";
 
 /// Lets the compiler that builds our crates look at their lints as well. `cargo clippy` would do it apart, and for that
 /// compile every dependency a second time: seven minutes of a gate that starts from nothing.
-const LINTED: [(&str, &str); 2] = [
-    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
-    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
-];
+const LINTED: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
