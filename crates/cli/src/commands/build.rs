@@ -85,7 +85,8 @@ fn beneath(root: &Path, path: &Path) -> Option<String> {
     Some(path.strip_prefix(root).ok()?.to_str()?.to_owned())
 }
 
-/// What `check` says of subagents that nobody could call by their names: the main agent, or a tool, has that name.
+/// What `check` says of subagents that nobody could call by their names: the main agent, or a tool, has that name. stax
+/// allows both, and another harness may know them apart, so that either is packed.
 fn uncallable(invocation: &Invocation, project: &Project, parcel: &Parcel) -> Vec<Report> {
     const CODES: [&str; 3] = ["D010", "D084", "D097"];
     let Some(subagents) = parcel.definition.get("subagents").and_then(Value::as_str) else { return Vec::new() };
@@ -95,7 +96,8 @@ fn uncallable(invocation: &Invocation, project: &Project, parcel: &Parcel) -> Ve
     let files = [parcel.entry.as_str(), subagents.trim_start_matches("./")];
     let is_own = |report: &Report| report.place.as_ref().is_some_and(|place| files.contains(&place.file.as_str()));
     let loaded = declarations::read(project, &invocation.settings, &invocation.settings_files);
-    loaded.reports.into_iter().filter(|report| CODES.contains(&report.code.0) && is_own(report)).collect()
+    let told = loaded.reports.into_iter().filter(|report| CODES.contains(&report.code.0) && is_own(report));
+    told.map(|report| Report { severity: Severity::Warning, ..report }).collect()
 }
 
 /// A project without a definition: `lead`, and every agent that the project itself declares.
