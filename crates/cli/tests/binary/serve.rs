@@ -315,6 +315,7 @@ fn the_printed_link_opens_the_page_once() {
 #[test]
 fn a_token_file_may_hold_tokens_of_users() {
     let project = Project::with_echo()
+        .in_folder()
         .file("entourage.toml", "model = \"script:script.json\"\n")
         .file(".entourage/token", "alice-alice-alice user=alice\n0123456789abcdef\n");
     let mut serving = Serving::start(&project);
