@@ -78,8 +78,7 @@ impl Readiness {
         if agent.remote.is_some() || agent.driven {
             return None;
         }
-        let sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
-        sides.map(|side| &side.prompt).find_map(|prompt| {
+        agent.prompts().find_map(|prompt| {
             let given = given.iter().filter(|_| prompt.model.is_none());
             let own: Vec<_> = prompt.model.iter().chain(given).chain(&prompt.fallbacks).collect();
             let models = match (&self.settings.override_model, &self.settings.default_model) {
@@ -119,8 +118,7 @@ impl Readiness {
 
 /// The models that the thread's caller gave it, where one of its prompts asks them.
 async fn given(bench: &Workbench, row: &ThreadRow, agent: &Agent) -> Vec<ModelRef> {
-    let mut sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
-    if row.parent.is_none() || sides.all(|side| side.prompt.model.is_some()) {
+    if row.parent.is_none() || agent.prompts().all(|prompt| prompt.model.is_some()) {
         return Vec::new();
     }
     let state = bench.runtime.state(row.id).await.ok().flatten();

@@ -97,8 +97,7 @@ pub(crate) fn needed(world: &World<'_>, state: &ThreadState, entry: &ChildEntry)
     let required: BTreeSet<&str> =
         asked.into_iter().filter(|v| v.scoped && v.required).map(|v| v.name.as_str()).collect();
     let agent = world.team.agent(&entry.agent);
-    let sides = agent.into_iter().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
-    let prompts: Vec<&Prompt> = sides.map(|side| &side.prompt).collect();
+    let prompts: Vec<&Prompt> = agent.into_iter().flat_map(|agent| agent.prompts()).collect();
     let is_held = |name: &&str| {
         let own = state.variables.get(*name);
         let handed_on =
@@ -130,9 +129,8 @@ fn declared_below<'t>(team: &'t Team, agent: &'t Name) -> Vec<&'t Variable> {
     let (mut seen, mut unread) = (BTreeSet::from([agent]), vec![agent]);
     while let Some(name) = unread.pop() {
         let agent = team.agent(name);
-        let sides = agent.into_iter().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
-        let prompts: Vec<&Prompt> =
-            sides.map(|side| &side.prompt).chain(team.prompts.get(name).map(|prompt| &**prompt)).collect();
+        let own = agent.into_iter().flat_map(|agent| agent.prompts());
+        let prompts: Vec<&Prompt> = own.chain(team.prompts.get(name).map(|prompt| &**prompt)).collect();
         let tool = team.tools.get(name);
         declared.extend(agent.into_iter().flat_map(|agent| &agent.variables));
         declared.extend(prompts.iter().flat_map(|prompt| &prompt.variables));

@@ -233,8 +233,7 @@ impl Remote {
 impl Agent {
     /// Its own, and those of its sides.
     fn all_variables(&self) -> impl Iterator<Item = &Variable> {
-        let sides = [Some(&self.side_a), self.side_b.as_ref()].into_iter().flatten();
-        self.variables.iter().chain(sides.flat_map(|side| &side.prompt.variables))
+        self.variables.iter().chain(self.prompts().flat_map(|prompt| &prompt.variables))
     }
 
     /// One side that says everything it knows of itself by its prompt.
@@ -276,6 +275,16 @@ impl Agent {
         }
     }
 
+    /// The sides that a model sits on.
+    pub fn sides(&self) -> impl Iterator<Item = &SideConfig> {
+        std::iter::once(&self.side_a).chain(&self.side_b)
+    }
+
+    /// What the models on its sides are told.
+    pub fn prompts(&self) -> impl Iterator<Item = &Prompt> {
+        self.sides().map(|side| &side.prompt)
+    }
+
     /// Whether its first side starts children as soon as the thread is there.
     pub fn has_immediate_children(&self) -> bool {
         self.side_a.prompt.children().any(|entry| entry.immediate.is_some())
@@ -283,10 +292,7 @@ impl Agent {
 
     /// Whether a session of this agent is meant to end by calling a tool.
     pub fn has_terminal_binding(&self) -> bool {
-        [Some(&self.side_a), self.side_b.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|side| side.session_stop.is_some() || side.session_fail.is_some())
+        self.sides().any(|side| side.session_stop.is_some() || side.session_fail.is_some())
     }
 }
 

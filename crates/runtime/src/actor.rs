@@ -287,20 +287,19 @@ impl Actor {
 
     /// The servers that agents need which the answer asks for, as far as nobody has tried them.
     fn untried(&self, answer: &ModelAnswer) -> Vec<ServerEntry> {
-        let needs = |agent: &Agent| {
-            let sides = [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten();
-            sides.flat_map(|side| side.prompt.servers.clone()).filter(|entry| entry.required).collect::<Vec<_>>()
-        };
-        if answer.calls.is_empty() || !self.team.agents.values().any(|agent| !needs(agent).is_empty()) {
+        fn needed(agent: &Agent) -> impl Iterator<Item = &ServerEntry> {
+            agent.prompts().flat_map(|prompt| &prompt.servers).filter(|entry| entry.required)
+        }
+        if answer.calls.is_empty() || !self.team.agents.values().any(|agent| needed(agent).next().is_some()) {
             return Vec::new();
         }
         let world = self.inner.world(&self.team, self.tree_left);
         let agents = summoned(&world, &self.state, &answer.calls);
-        let servers = agents.iter().filter_map(|name| self.team.agent(name)).flat_map(|agent| needs(agent));
-        let is_open = |entry: &ServerEntry| {
+        let servers = agents.iter().filter_map(|name| self.team.agent(name)).flat_map(|agent| needed(agent));
+        let is_open = |entry: &&ServerEntry| {
             !self.inner.servers.is_settled(entry) && self.inner.servers.fault(&entry.key).is_none()
         };
-        servers.filter(is_open).collect()
+        servers.filter(is_open).cloned().collect()
     }
 
     /// A copy of an answer that could ask for more children than the tree has room for.

@@ -36,8 +36,8 @@ fn check_module(text: &str) {
 fn check_files(files: &MemoryFiles) {
     let loaded = load(files, &tools());
     let Loaded { team, reports, .. } = &loaded;
-    let sides = team.agents.values().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]).flatten();
-    let prompts = sides.map(|side| &side.prompt).chain(team.prompts.values().map(|prompt| &**prompt));
+    let own = team.agents.values().flat_map(|agent| agent.prompts());
+    let prompts = own.chain(team.prompts.values().map(|prompt| &**prompt));
     for prompt in prompts {
         for entry in &prompt.tools {
             let exists = match entry {

@@ -72,9 +72,7 @@ impl Desk<'_> {
     /// the agent is first asked.
     fn has_servers(&self, entry: &ChildEntry) -> Result<(), Refusal> {
         let agent = self.world.team.agent(&entry.agent);
-        let prompts = agent.into_iter().flat_map(|agent| {
-            [Some(&agent.side_a), agent.side_b.as_ref()].into_iter().flatten().map(|side| &side.prompt)
-        });
+        let prompts = agent.into_iter().flat_map(|agent| agent.prompts());
         for server in prompts.flat_map(|prompt| &prompt.servers).filter(|server| server.required) {
             if let Some(fault) = self.world.served.fault(&server.key) {
                 let text = format!("agent `{}` cannot be started: {fault}", entry.agent);

@@ -166,8 +166,7 @@ impl Setup {
 
     /// Makes an agent of every child that is named and not declared.
     fn hire_children(&mut self) {
-        let sides = self.team.agents.values().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]);
-        let prompts = sides.flatten().map(|side| &side.prompt);
+        let prompts = self.team.agents.values().flat_map(|agent| agent.prompts());
         let named: Vec<Name> = prompts.flat_map(|prompt| prompt.children().map(|child| child.agent.clone())).collect();
         for name in named {
             self.team.agents.entry(name.clone()).or_insert_with(|| Arc::new(agent(name.as_str(), &["dual"])));

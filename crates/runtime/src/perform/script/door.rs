@@ -322,8 +322,8 @@ impl ThreadDoor {
     }
 
     fn prompts(&self) -> impl Iterator<Item = &Prompt> {
-        let sides = self.team.agents.values().flat_map(|agent| [Some(&agent.side_a), agent.side_b.as_ref()]);
-        sides.flatten().map(|side| &side.prompt).chain(self.team.prompts.values().map(|prompt| &**prompt))
+        let own = self.team.agents.values().flat_map(|agent| agent.prompts());
+        own.chain(self.team.prompts.values().map(|prompt| &**prompt))
     }
 }
 
