@@ -11,6 +11,7 @@ mod file;
 mod hook;
 mod message;
 mod relative;
+mod secret;
 
 pub(crate) use hook::{Ground, advised, echo, is_advised};
 

@@ -2,8 +2,8 @@
 
 use crate::hooks::{hooked, play, values, with_hooks};
 use crate::smithy::once;
-use crate::stage::by_turn;
-use entourage_model::{Name, Role, RunStatus, Team};
+use crate::stage::{Stage, by_turn};
+use entourage_model::{Name, Role, RunStatus, Team, VariableValue};
 use entourage_store::{Page, RunFilter};
 use entourage_testkit::Reply;
 use serde_json::{Value, json};
@@ -26,6 +26,29 @@ async fn the_system_message_and_the_history_are_what_the_hooks_make_of_them() {
     assert!(asked.system().ends_with(" one two"), "{}", asked.system());
     assert_eq!(asked.texts("user"), ["come", "of 2"]);
     assert_eq!(stage.texts(thread, Role::User).await, ["go"], "what was said stays");
+}
+
+#[tokio::test]
+async fn what_hooks_give_and_why_they_fail_holds_no_secret() {
+    let hooks = [
+        ("one", "after_system_message", "return `${given} ${state.env('TOKEN')}`"),
+        ("two", "prefilter_llm_history", "return [...given, { role: 'user', content: state.env('TOKEN') }]"),
+        ("three", "before_create_message", "return { ...given, content: `${given.content} ${state.env('TOKEN')}` }"),
+        ("four", "after_create_message", "throw new Error(state.env('TOKEN'))"),
+        ("five", "tool_call_done", "return { block: true, reason: state.env('TOKEN') }"),
+    ];
+    let mut stage = Stage::new(Vec::new(), once(json!({}))).await;
+    stage.team = hooked(&hooks, "");
+    stage.variables.insert("TOKEN".to_owned(), VariableValue::secret("hunter2"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let asked: Vec<_> = stage.asked("boss").iter().map(|request| request.body().to_string()).collect();
+    let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
+    let journal = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
+    for told in asked.iter().chain([&journal]) {
+        assert!(told.contains("[the secret TOKEN]") && !told.contains("hunter2"), "{told}");
+    }
+    assert!(asked[0].contains("boss") && asked[1].contains("was not called: [the secret TOKEN]"), "{asked:?}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::smithy::{PROBE, result, team, user_of};
 use crate::stage::{Stage, by_turn, solo};
-use entourage_model::{Agent, Role, ThreadStatus, ToolStatus};
+use entourage_model::{Agent, Role, ThreadStatus, ToolStatus, VariableValue};
 use entourage_testkit::Reply;
 use entourage_testkit::cast::{self, background, blocking, resumable};
 use serde_json::json;
@@ -42,6 +42,20 @@ async fn a_parent_is_told_verbatim_and_silently() {
     let child = stage.kids(thread).await[0].id;
     assert_eq!((told[0].role, told[0].silent), (Role::User, true));
     assert_eq!(told[0].metadata["subagent_id"], json!(child));
+}
+
+#[tokio::test]
+async fn a_parent_is_told_no_secret() {
+    let body = "const token = `it is ${state.env('TOKEN')}`;
+        await state.setStatus(token); await state.notifyParent(token);
+        const parent = await state.getParentThread(); await parent.queueMessage({ role: 'user', content: token });";
+    let mut stage = below(background("worker"), body).await;
+    stage.variables.insert("TOKEN".to_owned(), VariableValue::secret("hunter2"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
+    let told = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
+    assert_eq!((told.matches("it is [the secret TOKEN]").count(), told.contains("hunter2")), (3, false), "{told}");
 }
 
 #[tokio::test]

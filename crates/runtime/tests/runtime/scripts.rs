@@ -390,6 +390,32 @@ async fn a_secret_that_a_tool_gives_back_reaches_nobody() {
 }
 
 #[tokio::test]
+async fn what_a_tool_says_in_other_ways_holds_no_secret_either() {
+    let body = "const token = `it is ${state.env('TOKEN')}`;
+        const said = await state.injectMessage({ role: 'user', content: token, metadata: { token } });
+        await state.updateMessage(said.id, { content: token + '!' });
+        await state.queueMessage({ role: 'user', content: token });
+        await state.emit('told', { token: [token] });
+        if (args.count) state.queueTool('probe', { token });
+        else await state.stopSession({ result: token });
+        await state.setValue('own', token); await state.writeFile('/own.txt', token);
+        return [(await state.getValue('own')), await state.readFile('/own.txt')].every((own) => own === token);";
+    let mut stage = stage(body).await;
+    stage.variables.insert("TOKEN".to_owned(), VariableValue::secret("hunter2"));
+    let (thread, run) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let said: Vec<_> = stage.messages(thread).await.iter().map(|message| message.shown(None).to_string()).collect();
+    let mut journal = stage.store.journal(thread, 0, 1000).await.unwrap();
+    journal.retain(|stored| !matches!(stored.event, entourage_model::Event::ValueSet { .. }));
+    let journal = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
+    let run = stage.store.run(&run).await.unwrap().unwrap();
+    for told in [&said.join("\n"), &journal, &run.result.unwrap()] {
+        assert!(told.contains("[the secret TOKEN]") && !told.contains("hunter2"), "{told}");
+    }
+    assert_eq!(stage.texts(thread, Role::Tool).await, ["true", "true"], "what it keeps for itself is as it was");
+}
+
+#[tokio::test]
 async fn a_tool_can_terminate_its_thread() {
     let body = "await state.terminate();
         let refused; try { await state.queueMessage({ role: 'user', content: 'x' }); } catch (error) { refused = error.message; }

@@ -16,12 +16,10 @@ use entourage_outside::tool::Door;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is shorter could be anything, and is no secret worth the name.
-const SECRET_BYTES_MIN: usize = 6;
 /// What a session that a tool stops without a word is taken to have said.
 const STOPPED: &str = "Session stopped.";
 
@@ -33,7 +31,7 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    fn name(&self) -> &Name {
+    pub(super) fn name(&self) -> &Name {
         match self {
             Self::Tool(tool) => &tool.spec.name,
             Self::Hook(name) => name,
@@ -54,7 +52,7 @@ pub(super) struct ThreadDoor {
     pub(super) inner: Arc<Inner>,
     pub(super) place: Place,
     pub(super) team: Arc<Team>,
-    runner: Runner,
+    pub(super) runner: Runner,
     /// It is that of a hook, or of a call inside one.
     pub(super) is_hook: bool,
     /// Of the call, and of none inside it.
@@ -180,34 +178,6 @@ impl ThreadDoor {
         Some(&config.options)
     }
 
-    /// What a tool gives back is for models: the values of secret variables, which it may read, are not. They are looked for
-    /// as they are and as JSON writes them.
-    pub(super) fn without_secrets(&self, text: String) -> String {
-        let secrets = self.secret_names();
-        if secrets.is_empty() {
-            return text;
-        }
-        let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
-        let held =
-            known.iter().filter(|(name, value)| secrets.contains(name.as_str()) && value.len() >= SECRET_BYTES_MIN);
-        held.fold(text, |text, (name, value)| {
-            let mark = format!("[the secret {name}]");
-            let escaped = Value::from(value.as_str()).to_string();
-            text.replace(&escaped[1..escaped.len() - 1], &mark).replace(value.as_str(), &mark)
-        })
-    }
-
-    /// The variables that are declared as secret, and those that a tool has set as such and nobody declares.
-    fn secret_names(&self) -> BTreeSet<String> {
-        let declared: BTreeMap<&str, bool> =
-            self.team.variables().map(|variable| (variable.name.as_str(), variable.secret)).collect();
-        let desk = self.desk();
-        let set = desk.state.variables.iter().filter(|(_, value)| value.is_secret()).map(|(name, _)| name.as_str());
-        let set = set.filter(|name| !declared.contains_key(name));
-        let secret = declared.iter().filter(|(_, secret)| **secret).map(|(name, _)| *name);
-        secret.chain(set).map(str::to_owned).collect()
-    }
-
     /// A tool that says what it uses is held to it.
     pub(super) fn may_use(&self, name: &Name) -> Result<(), String> {
         let uses = self.runner.uses();
@@ -226,6 +196,7 @@ impl ThreadDoor {
     }
 
     pub(super) fn act(&self, act: Act) -> Result<Value, String> {
+        let act = self.act_without_secrets(act);
         self.desk().act(&self.world(), act).map(|()| Value::Null)
     }
 

@@ -67,6 +67,7 @@ pub(super) async fn hear(inner: &Arc<Inner>, ground: &Ground, occasion: Occasion
             Ok(heard) => take(&door, &occasion, heard, subject).await,
             Err(why) => Err(why),
         };
+        let told = told.map_err(|why| door.without_secrets(why));
         // What it did counts only if what it gave does.
         let told = told.and_then(|told| {
             let acts = door.desk().take_acts();
@@ -107,9 +108,9 @@ async fn take(door: &ThreadDoor, occasion: &Occasion, heard: Heard, subject: Sub
     match heard {
         Heard::Same => Ok(Told::Same),
         Heard::Removed => Ok(Told::Removed),
-        Heard::Blocked(reason) => Ok(Told::Blocked(reason)),
+        Heard::Blocked(reason) => Ok(Told::Blocked(door.without_secrets(reason))),
         Heard::Instead(value) => {
-            let next = occasion.clone().with(value);
+            let next = occasion.clone().with(door.value_without_secrets(value));
             let shape = shape::read(door, &next, subject).await?;
             Ok(Told::Instead(next, shape))
         }

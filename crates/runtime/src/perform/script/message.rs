@@ -96,7 +96,8 @@ impl ThreadDoor {
     }
 
     pub(super) async fn update(&self, Update { id, updates }: Update) -> Result<Value, String> {
-        let updates: Changes = read(Value::Object(self.hear_of_updates(id, updates).await))?;
+        let updates = Value::Object(self.hear_of_updates(id, updates).await);
+        let updates: Changes = read(self.value_without_secrets(updates))?;
         let attachments = match updates.attachments {
             Some(list) => Some(self.enclose(Enclosure::read_all(Some(&list))?).await?),
             None => None,

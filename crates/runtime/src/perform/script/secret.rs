@@ -1,0 +1,121 @@
+//! Keeping the values of secret variables from whoever reads what code says: a tool or hook may read them, models, people
+//! and journals may not.
+//!
+//! Two things are the code's own affair, since it has to read them again as they are: what it puts aside for itself
+//! (values, variables) and what it writes to files.
+
+use super::door::ThreadDoor;
+use entourage_engine::variables_for_tool;
+use entourage_model::{Act, Message, StopSession};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What is shorter could be anything, and is no secret worth the name.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// The values that nobody may read, and what is read in their place.
+struct Secrets(Vec<(String, String)>);
+
+impl Secrets {
+    /// The values are looked for as they are and as JSON writes them.
+    fn hidden(&self, text: String) -> String {
+        self.0.iter().fold(text, |text, (value, mark)| {
+            let escaped = Value::from(value.as_str()).to_string();
+            text.replace(&escaped[1..escaped.len() - 1], mark).replace(value.as_str(), mark)
+        })
+    }
+
+    fn hidden_in(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.hidden(text)),
+            Value::Array(list) => list.into_iter().map(|value| self.hidden_in(value)).collect(),
+            Value::Object(members) => {
+                members.into_iter().map(|(key, value)| (self.hidden(key), self.hidden_in(value))).collect()
+            }
+            same @ (Value::Null | Value::Bool(_) | Value::Number(_)) => same,
+        }
+    }
+
+    fn hidden_in_message(&self, message: Arc<Message>) -> Arc<Message> {
+        let mut message = Arc::unwrap_or_clone(message);
+        message.content = self.hidden(message.content);
+        message.metadata = message.metadata.into_iter().map(|(key, value)| (key, self.hidden_in(value))).collect();
+        Arc::new(message)
+    }
+
+    fn hidden_in_act(&self, act: Act) -> Act {
+        match act {
+            Act::InjectMessage(message) => Act::InjectMessage(self.hidden_in_message(message)),
+            Act::ReplaceMessage(message) => Act::ReplaceMessage(self.hidden_in_message(message)),
+            Act::QueueMessage { to, message, files } => {
+                Act::QueueMessage { to, message: self.hidden_in_message(message), files }
+            }
+            Act::NotifyParent { text } => Act::NotifyParent { text: self.hidden(text) },
+            Act::SetStatus { status } => Act::SetStatus { status: self.hidden(status) },
+            // The model reads the call.
+            Act::QueueTool { name, arguments } => Act::QueueTool { name, arguments: self.hidden(arguments) },
+            Act::Emit { name, data } => Act::Emit { name, data: self.hidden_in(data) },
+            Act::StopSession(stop) => {
+                let StopSession { mut ending, status, quiet } = *stop;
+                ending.text = self.hidden(ending.text);
+                let status = status.map(|status| self.hidden(status));
+                Act::StopSession(Box::new(StopSession { ending, status, quiet }))
+            }
+            own @ (Act::SetValue { .. } | Act::SetVariable { .. } | Act::PutFile(_)) => own,
+            mute @ (Act::DeleteMessage { .. }
+            | Act::RemoveFile { .. }
+            | Act::AskPrompt { .. }
+            | Act::Terminate { .. }
+            | Act::ReadRun { .. }
+            | Act::NoteHookFailure { .. }) => mute,
+        }
+    }
+}
+
+impl ThreadDoor {
+    /// A text of the code, such as what it gives back or throws, as others may read it.
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        match self.secrets() {
+            Some(secrets) => secrets.hidden(text),
+            None => text,
+        }
+    }
+
+    /// The same for what a hook gives.
+    pub(super) fn value_without_secrets(&self, value: Value) -> Value {
+        match self.secrets() {
+            Some(secrets) => secrets.hidden_in(value),
+            None => value,
+        }
+    }
+
+    /// The same for what the code does.
+    pub(super) fn act_without_secrets(&self, act: Act) -> Act {
+        match self.secrets() {
+            Some(secrets) => secrets.hidden_in_act(act),
+            None => act,
+        }
+    }
+
+    fn secrets(&self) -> Option<Secrets> {
+        let names = self.secret_names();
+        if names.is_empty() {
+            return None;
+        }
+        let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
+        let held = known.into_iter().filter(|(name, value)| names.contains(name) && value.len() >= SECRET_BYTES_MIN);
+        Some(Secrets(held.map(|(name, value)| (value, format!("[the secret {name}]"))).collect()))
+    }
+
+    /// The variables that are declared as secret, and those that a tool has set as such and nobody declares.
+    fn secret_names(&self) -> BTreeSet<String> {
+        let declared: BTreeMap<&str, bool> =
+            self.team.variables().map(|variable| (variable.name.as_str(), variable.secret)).collect();
+        let desk = self.desk();
+        let set = desk.state.variables.iter().filter(|(_, value)| value.is_secret()).map(|(name, _)| name.as_str());
+        let set = set.filter(|name| !declared.contains_key(name));
+        let secret = declared.iter().filter(|(_, secret)| **secret).map(|(name, _)| *name);
+        secret.chain(set).map(str::to_owned).collect()
+    }
+}
