@@ -25,8 +25,10 @@ pub(super) fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntr
             let same = child.link.agent == entry.agent && child.link.alias == entry.alias;
             child.link.resumable && same && !child.terminated
         };
-        if state.children.values().filter(counts).count() as u64 >= u64::from(max) {
-            return Err(full(state, "maxInstances", max, "write to one of them with `subagent_message` instead"));
+        let instances = || state.children.values().filter(counts);
+        if instances().count() as u64 >= u64::from(max) {
+            let advice = "write to one of them with `subagent_message` instead";
+            return Err(refusal(instances(), ("maxInstances", max), advice));
         }
     }
     Ok(())
@@ -34,6 +36,11 @@ pub(super) fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntr
 
 pub(super) fn full(state: &ThreadState, cap: &str, max: u32, advice: &str) -> Refusal {
     let live = state.children.values().filter(|child| !child.terminated);
+    refusal(live, (cap, max), advice)
+}
+
+/// Names the children that take up the room.
+fn refusal<'c>(live: impl Iterator<Item = &'c Child>, (cap, max): (&str, u32), advice: &str) -> Refusal {
     let references: Vec<Value> = live.take(50).map(|child| json!(child.link.thread)).collect();
     let text = format!("the limit `{cap}` of {max} subagents is reached; {advice}");
     Refusal::new("subagent_limit_reached", text)
