@@ -202,12 +202,15 @@ impl<'a> Call<'_, 'a> {
         }
         let given = arguments.as_object().expect("it was made of one");
         let message = match (&entry.message_property, schema) {
-            (Some(property), _) => Some(text(given, property)?),
-            // Whoever wants more than a message is told all of it, unless one of the arguments is the message.
-            (None, Some(_)) => Some(match given.get("message") {
+            // Whoever wants more than a message is told all of it, unless one of the arguments is the message. What fits
+            // the schema is never refused: it is all that the model was shown.
+            (property, Some(_)) => Some(match given.get(property.as_deref().unwrap_or("message")) {
                 Some(Value::String(message)) if !message.trim().is_empty() => message.clone(),
-                _ => pretty(&arguments),
+                None | Some(Value::Null | Value::String(_)) => pretty(&arguments),
+                Some(other) if property.is_some() => pretty(other),
+                Some(_) => pretty(&arguments),
             }),
+            (Some(property), None) => Some(text(given, property)?),
             (None, None) if entry.attachments_property.is_none() && entry.name_property.is_none() => {
                 Some(text(given, "message")?)
             }
@@ -231,9 +234,13 @@ impl<'a> Call<'_, 'a> {
         let agent = text(arguments, "agent")?;
         let resumable = || visible(self.prompt).filter(|entry| entry.resumable.is_some());
         let Some(entry) = resumable().find(|entry| entry.name().as_str() == agent) else {
-            let allowed: Vec<_> = resumable().map(|entry| entry.name().as_str()).collect();
-            let message = format!("there is no subagent `{agent}`; use one of: {}", allowed.join(", "));
-            return Err(Refusal::invalid(message));
+            let enabled = |entry: &&ChildEntry| self.enabled(entry.name(), entry.optional.as_deref()).is_ok();
+            let allowed: Vec<_> = resumable().filter(enabled).map(|entry| entry.name().as_str()).collect();
+            let advice = match allowed.as_slice() {
+                [] => "none can be started now".to_owned(),
+                names => format!("use one of: {}", names.join(", ")),
+            };
+            return Err(Refusal::invalid(format!("there is no subagent `{agent}`; {advice}")));
         };
         self.enabled(entry.name(), entry.optional.as_deref())?;
         let Some(name) = given_text(arguments, "name") else {

@@ -78,6 +78,23 @@ fn subagent_create_offers_only_what_is_on() {
 }
 
 #[test]
+fn whoever_names_nobody_is_told_of_those_that_are_on() {
+    let refused = |advice: &str| {
+        format!(
+            r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {{"agent":"nobody","message":"go","name":"Ann"}}
+        ! Answered a "" k1
+        ! CallEnded k1 subagent_create failed "{{'error':{{'code':'subagent_arguments_invalid','message':'there is no subagent `nobody`; {advice}'}}}}"
+        > CallModel boss a 1
+        "#
+        )
+    };
+    check("boss children=helper*,mate* optional=helper:WIDE", &refused("use one of: mate"));
+    check("boss children=helper* optional=helper:WIDE", &refused("none can be started now"));
+}
+
+#[test]
 fn a_variable_that_a_tool_sets_switches_a_branch_on_for_the_next_step() {
     check(
         "boss tools=note children=scout optional=scout:DEEP\ntool note",

@@ -71,6 +71,28 @@ fn the_property_that_is_the_message_is_taken_out_of_what_the_child_wants() {
 }
 
 #[test]
+fn a_call_that_fits_what_the_child_wants_is_not_refused_for_a_message_that_it_does_not_name() {
+    check(
+        "boss children=scout:task&\nscout dual schema=topic",
+        r#"
+        < ask r1 hi ...
+        < model | k1=scout {"topic":"bees"} | k2=scout {"topic":"bees","task":{"deep":true}} | k3=scout {"topic":"bees","task":"dig"}
+        ! Answered a "" k1 k2 k3
+        ! ChildStarted c1 scout r2 background
+        ! CallEnded k1 scout done "The subagent was initiated successfully. Reference: @c1"
+        ! ChildStarted c2 scout r3 background
+        ! CallEnded k2 scout done "The subagent was initiated successfully. Reference: @c2"
+        ! ChildStarted c3 scout r4 background
+        ! CallEnded k3 scout done "The subagent was initiated successfully. Reference: @c3"
+        > Spawn c1 scout depth=1 Injected system "Arguments:\n{\n  'topic': 'bees'\n}" silent Message user "{\n  'topic': 'bees'\n}" r2->t0
+        > Spawn c2 scout depth=1 Injected system "Arguments:\n{\n  'topic': 'bees',\n  'task': {\n    'deep': true\n  }\n}" silent Message user "{\n  'deep': true\n}" r3->t0
+        > Spawn c3 scout depth=1 Injected system "Arguments:\n{\n  'topic': 'bees',\n  'task': 'dig'\n}" silent Message user "dig" r4->t0
+        > CallModel boss a 1
+        "#,
+    );
+}
+
+#[test]
 fn the_arguments_of_subagent_create_are_checked() {
     check(
         "boss children=helper*&\nhelper dual schema=topic",
