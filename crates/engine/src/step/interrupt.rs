@@ -105,8 +105,14 @@ impl Desk<'_> {
             return false;
         };
         let said = &self.state.transcript[session.first..];
-        if said.iter().any(|message| message.metadata.contains_key(REPORT_FAULT)) {
-            return false;
+        let asks = |message: &Arc<Message>| message.metadata.contains_key(REPORT_FAULT);
+        if said.iter().any(asks) {
+            // It was asked; where nothing has come back since, the answer was lost on the way or taken back.
+            let is_open = said.iter().rev().take_while(|message| message.role != Role::Assistant).any(asks);
+            if is_open {
+                self.think();
+            }
+            return is_open;
         }
         let text = format!(
             "Your last message is a JSON object, but not a report: {fault}. Answer once more with one JSON object that \

@@ -297,6 +297,29 @@ thread scout child dialect=dex
 }
 
 #[test]
+fn a_report_that_was_asked_for_is_waited_for_through_a_crash_and_an_interruption() {
+    check(
+        "
+scout format=dex
+thread scout child dialect=dex
+",
+        r#"
+< born r9->p look around ...
+< model {"decision":"yes"} ...
+< crash
+> CallModel scout a 1
+< interrupt r9 ...
+< resume r9 mind the shape
+! SessionResumed
+! Posted user "mind the shape"
+> StartRun r9
+> CallModel scout a 1
+< model in plain words ...
+"#,
+    );
+}
+
+#[test]
 fn the_runtime_says_what_was_done_and_the_worker_what_it_means() {
     check(
         "
