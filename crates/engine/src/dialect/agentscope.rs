@@ -101,7 +101,8 @@ pub(crate) fn interpret<'a>(
 /// The folders that define the agents which these calls start.
 pub(crate) fn definition_folders(world: &World<'_>, calls: &[&ToolCall]) -> Vec<String> {
     let spawns = calls.iter().filter(|call| call.name.as_str() == SPAWN);
-    let ids: Vec<String> = spawns.filter_map(|call| Arguments::parse(&call.arguments).ok()?.text("agent_id")).collect();
+    let ids: Vec<String> =
+        spawns.filter_map(|call| Arguments::parse(&call.arguments).ok()?.text("agent_id").ok()?).collect();
     if ids.is_empty() {
         return Vec::new();
     }
@@ -128,13 +129,13 @@ impl Scene<'_> {
             let known: Vec<_> = cast.iter().map(|(id, _)| *id).collect();
             return Err(error(format_args!("unknown agent_id `{wanted}`; available: {}", known.join(", "))));
         };
-        let label = given.text("label");
+        let label = given.text("label")?;
         if let Some(label) = label.as_deref().filter(|label| self.labelled(label).is_some()) {
             return Err(error(format_args!(
                 "the label `{label}` is already in use; choose another one, or use {SEND}"
             )));
         }
-        let message = given.text("task");
+        let message = given.text("task")?;
         let patience = if message.is_some() { given.patience()? } else { Patience::Unasked };
         let entry = ChildEntry {
             alias: (agent.name.as_str() != *id).then(|| Name::from(*id)),
@@ -175,7 +176,7 @@ impl Scene<'_> {
     }
 
     fn send<'a>(&self, given: &Arguments) -> Result<Wish<'a>, Refusal> {
-        let child = match (given.text("agent_key"), given.text("label")) {
+        let child = match (given.text("agent_key")?, given.text("label")?) {
             (Some(_), Some(_)) => return Err(error("give either agent_key or label, not both")),
             (None, None) => return Err(error("agent_key or label is needed")),
             (Some(key), None) => {
@@ -261,7 +262,7 @@ impl Scene<'_> {
     }
 
     fn tasks<'a>(&self, given: &Arguments) -> Result<Wish<'a>, Refusal> {
-        let word = given.text("status_filter").unwrap_or_default().to_lowercase();
+        let word = given.text("status_filter")?.unwrap_or_default().to_lowercase();
         // A word that nobody knows filters nothing.
         let wanted = RunStatus::ALL.into_iter().find(|status| task::word(*status) == word);
         Ok(Wish::Answer(task::listed(self.state, wanted)))
@@ -286,13 +287,16 @@ impl Arguments {
     }
 
     /// A text that is not blank. A blank one is as good as none.
-    fn text(&self, name: &str) -> Option<String> {
-        let text = self.0.get(name)?.as_str()?.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+    fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)),
+            Some(_) => Err(error(format_args!("{name} must be a text"))),
+        }
     }
 
     fn needed(&self, name: &str) -> Result<String, Refusal> {
-        self.text(name).ok_or_else(|| error(format_args!("{name} is needed and must be a text that is not blank")))
+        self.text(name)?.ok_or_else(|| error(format_args!("{name} is needed and must be a text that is not blank")))
     }
 
     /// Models now and then write numbers as texts.

@@ -165,8 +165,8 @@ fn what_cannot_be_done_is_an_error_that_says_why() {
         r#"
         < ask r1 hi ...
         < model | k1=agent_spawn {"agent_id":"kid","label":"one"} ...
-        < model | k1=agent_spawn {"agent_id":"cat","task":"purr"} | k2=agent_spawn {"agent_id":"kid","label":"ONE"} | k3=agent_send {"label":"two","message":"x"} | k4=agent_send {"agent_key":"kid","message":"x"} | k5=agent_send {"label":"one","agent_key":"kid","message":"x"} | k6=agent_send {"message":"x"} | k7=agent_send {"label":"one","message":" "} | k8=task_cancel {"task_id":"task_1"} | k9=task_output {"task_id":""} | l1=agent_spawn nonsense | l2=agent_spawn {"agent_id":"kid","task":"x","timeout_seconds":"soon"}
-        ! Answered a "" k1 k2 k3 k4 k5 k6 k7 k8 k9 l1 l2
+        < model | k1=agent_spawn {"agent_id":"cat","task":"purr"} | k2=agent_spawn {"agent_id":"kid","label":"ONE"} | k3=agent_send {"label":"two","message":"x"} | k4=agent_send {"agent_key":"kid","message":"x"} | k5=agent_send {"label":"one","agent_key":"kid","message":"x"} | k6=agent_send {"message":"x"} | k7=agent_send {"label":"one","message":" "} | k8=task_cancel {"task_id":"task_1"} | k9=task_output {"task_id":""} | l1=agent_spawn nonsense | l2=agent_spawn {"agent_id":"kid","task":"x","timeout_seconds":"soon"} | l3=agent_spawn {"agent_id":"kid","task":["x"]} | l4=agent_spawn {"agent_id":"kid","task":"x","label":7} | l5=task_list {"status_filter":null}
+        ! Answered a "" k1 k2 k3 k4 k5 k6 k7 k8 k9 l1 l2 l3 l4 l5
         ! CallEnded k1 agent_spawn failed "Error: unknown agent_id `cat`; available: kid"
         ! CallEnded k2 agent_spawn failed "Error: the label `ONE` is already in use; choose another one, or use agent_send"
         ! CallEnded k3 agent_send failed "Error: unknown label `two`; agent_list shows the active subagents"
@@ -178,6 +178,9 @@ fn what_cannot_be_done_is_an_error_that_says_why() {
         ! CallEnded k9 task_output failed "Error: task_id is needed and must be a text that is not blank"
         ! CallEnded l1 agent_spawn failed "Error: the arguments are not valid JSON: expected ident at line 1 column 2"
         ! CallEnded l2 agent_spawn failed "Error: timeout_seconds must be a whole number"
+        ! CallEnded l3 agent_spawn failed "Error: task must be a text"
+        ! CallEnded l4 agent_spawn failed "Error: label must be a text"
+        ! CallEnded l5 task_list done "No tasks are tracked in this session."
         > CallModel lead a 2
         "#,
     );
