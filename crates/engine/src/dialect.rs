@@ -227,7 +227,8 @@ pub(crate) fn looks(world: &World<'_>, state: &ThreadState, tool: &Name) -> bool
 /// The prompt of a thread whose caller speaks a dialect: what that adds comes behind the agent's own words.
 pub(crate) fn prompt(world: &World<'_>, state: &ThreadState, own: Arc<str>) -> Arc<str> {
     match state.started.dialect {
-        None | Some(Dialect::Standard | Dialect::Dex) => own,
+        None | Some(Dialect::Standard) => own,
+        Some(Dialect::Dex) => dex::prompt(state, &own),
         Some(Dialect::AgentScope) => agentscope::prompt(world, state, &own),
     }
 }

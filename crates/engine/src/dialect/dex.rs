@@ -19,7 +19,8 @@ use super::{Order, Refusal, Told, Wish};
 use crate::offer::World;
 use crate::state::{CallState, ThreadState};
 use call::Call;
-use entourage_model::{ChildLink, Ending, Name, Outcome, RunId, RunStatus, TaskItem, ToolCall};
+use entourage_model::{ChildLink, Ending, Name, Outcome, RunId, RunStatus, TaskItem, ToolCall, one_line};
+use envelope::JUDGE;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ use std::sync::Arc;
 const SUMMARY_BYTES_MAX: usize = 4 << 10;
 
 const SKILL: &str = include_str!("dex/skill.md");
+const REPORT: &str = include_str!("dex/report.md");
+const VALIDATION: &str = include_str!("dex/validation.md");
 
 /// What a call of this dialect changes.
 pub(crate) enum Deed {
@@ -107,9 +110,18 @@ pub(crate) fn system(world: &World<'_>, state: &ThreadState) -> Option<Arc<str>>
     }
     let mut text = format!("{}\n\nProfiles:", SKILL.trim_end());
     for agent in profile::all(world.team) {
-        _ = write!(text, "\n- `{}`: {}", profile_id(&agent.name), agent.description);
+        // A list has one line for each.
+        _ = write!(text, "\n- `{}`: {}", profile_id(&agent.name), one_line(&agent.description));
     }
     Some(text.into())
+}
+
+/// A worker's prompt: its own words, then the shape of its report.
+pub(crate) fn prompt(state: &ThreadState, own: &str) -> Arc<str> {
+    let judges = profile_id(&state.started.agent) == JUDGE;
+    let parts = [own, REPORT, if judges { VALIDATION } else { "" }].map(str::trim_end);
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n").into()
 }
 
 /// What a call that does not wait is answered with.

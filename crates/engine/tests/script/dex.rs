@@ -1,6 +1,8 @@
 //! The dex dialect: runs in the foreground and in the background, interrupting and resuming, tasks, reports.
 
 use crate::check;
+use crate::player::Player;
+use crate::team::Setup;
 
 const TEAM: &str = "
 lead dialects=dex tools=look
@@ -271,6 +273,19 @@ fn assignments_are_made_many_at_once() {
 > CallModel lead a 2
 "#,
     );
+}
+
+#[test]
+fn a_worker_is_told_the_shape_of_its_report_behind_its_own_words_and_the_judge_that_of_its_verdict() {
+    let told = |worker: &str| {
+        let team = format!("{worker} format=dex\nthread {worker} child dialect=dex");
+        Player::new(Setup::read(&team)).last_system("+ born r9->p look around ...\n< crash ...")
+    };
+    for (worker, judges) in [("scout", false), ("goal", true)] {
+        let text = told(worker);
+        assert!(text.starts_with(&format!("You are {worker}/a.\n\n## Report\n")), "{text}");
+        assert_eq!(text.contains(r#""validation": {"status": "passed""#), judges, "{text}");
+    }
 }
 
 #[test]

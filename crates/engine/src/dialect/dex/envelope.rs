@@ -7,7 +7,7 @@ use entourage_model::{RunId, RunStatus, Team};
 use serde_json::{Map, Value, json};
 
 /// The only profile that may judge.
-const JUDGE: &str = "goal";
+pub(super) const JUDGE: &str = "goal";
 
 /// What dex calls a run that stands so.
 pub fn word(status: RunStatus) -> &'static str {
