@@ -88,19 +88,20 @@ pub struct Draft<'a> {
     reports: Vec<Report>,
 }
 
-/// Packs a project that is in order. Whatever goes wrong, the layout stays as it was.
+/// Packs a project that is in order. Whatever goes wrong, the layout stays as it was: the packages that were fetched for
+/// it come with it.
 pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     let Draft { order, folders, packages, known, reports } = draft;
+    let mut change = shelf.layout.begin();
     // The reference program looks at no package, and its bytes hold no digest of one.
     let resolved = match order.bytes_of {
-        BytesOf::Specification => resolve(shelf, &packages, Pins::Lock(&known))?,
+        BytesOf::Specification => resolve(shelf, &mut change, &packages, Pins::Lock(&known))?,
         BytesOf::ReferenceProgram => Resolved::default(),
     };
     let kind = match order.parcel.kind {
         ParcelKind::Agent => ArtifactKind::Agent,
         ParcelKind::Package => ArtifactKind::Package,
     };
-    let mut change = shelf.layout.begin();
     let lock = (!resolved.lock.packages.is_empty()).then(|| resolved.lock.to_bytes());
     let config = config::bytes(&order, kind, &packages, &resolved.lock);
     let config = change.put(media::CONFIG, &config)?;

@@ -4,7 +4,7 @@ mod merge;
 
 use crate::bundle::{Bundle, PackageEntry, Wanted};
 use crate::fault::{Exit, Fault};
-use crate::layout::{Layout, Target};
+use crate::layout::{Change, Layout, Target};
 use crate::lock::{Lock, Locked};
 use crate::media::ArtifactKind;
 use crate::reference::Reference;
@@ -17,8 +17,8 @@ const DEPTH_MAX: usize = 32;
 
 /// Whoever brings artifacts into the layout.
 pub trait Fetch {
-    /// The digest of an artifact that is in the layout, whole and checked, when this returns.
-    fn fetch(&self, layout: &Layout, reference: &Reference) -> Result<Digest, Fault>;
+    /// The digest of an artifact, and the change by which the layout has it, whole and checked.
+    fn fetch<'a>(&self, layout: &'a Layout, reference: &Reference) -> Result<(Digest, Change<'a>), Fault>;
 }
 
 /// Nobody: what is not in the layout stays away.
@@ -26,7 +26,7 @@ pub trait Fetch {
 pub struct Offline;
 
 impl Fetch for Offline {
-    fn fetch(&self, _: &Layout, reference: &Reference) -> Result<Digest, Fault> {
+    fn fetch<'a>(&self, _: &'a Layout, reference: &Reference) -> Result<(Digest, Change<'a>), Fault> {
         Err(Fault::Unknown(reference.clone()))
     }
 }
@@ -54,9 +54,13 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Finds every package of an artifact.
+    /// Finds every package of an artifact. The layout has all of them then, or as many as before.
     pub fn of(shelf: Shelf<'_>, bundle: Bundle) -> Result<Self, Fault> {
-        let packages = resolve(shelf, &bundle.packages, Pins::Layout)?.bundles;
+        let mut change = shelf.layout.begin();
+        let packages = resolve(shelf, &mut change, &bundle.packages, Pins::Layout)?.bundles;
+        if !change.is_empty() {
+            change.commit()?;
+        }
         Ok(Self { bundle, packages })
     }
 
@@ -88,9 +92,14 @@ pub(crate) enum Pins<'a> {
     Lock(&'a Lock),
 }
 
-/// Finds packages and those that they depend on.
-pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], pins: Pins<'_>) -> Result<Resolved, Fault> {
-    let mut search = Search { shelf, pins, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
+/// Finds packages and those that they depend on. What the layout does not have of them yet is in `change` then.
+pub(crate) fn resolve<'a>(
+    shelf: Shelf<'a>,
+    change: &mut Change<'a>,
+    wanted: &[PackageEntry],
+    pins: Pins<'_>,
+) -> Result<Resolved, Fault> {
+    let mut search = Search { shelf, change, pins, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
     for entry in wanted {
         search.visit(entry)?;
     }
@@ -108,9 +117,11 @@ pub(crate) fn resolve(shelf: Shelf<'_>, wanted: &[PackageEntry], pins: Pins<'_>)
     Ok(Resolved { bundles, lock })
 }
 
-struct Search<'a> {
+struct Search<'s, 'a> {
     shelf: Shelf<'a>,
-    pins: Pins<'a>,
+    /// What was fetched.
+    change: &'s mut Change<'a>,
+    pins: Pins<'s>,
     /// By the text of their references.
     found: BTreeMap<String, Bundle>,
     /// Whatever a package depends on comes before it.
@@ -119,7 +130,7 @@ struct Search<'a> {
     path: Vec<String>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn visit(&mut self, entry: &PackageEntry) -> Result<(), Fault> {
         let text = &entry.text;
         if self.path.contains(text) {
@@ -148,8 +159,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn open(&self, entry: &PackageEntry) -> Result<Bundle, Fault> {
-        let Shelf { layout, bytes_max, .. } = self.shelf;
+    fn open(&mut self, entry: &PackageEntry) -> Result<Bundle, Fault> {
         let locked = match self.pins {
             Pins::Layout => None,
             Pins::Lock(lock) => lock.digest(&entry.text),
@@ -160,7 +170,8 @@ impl Search<'_> {
         if let Some(pinned) = pinned.filter(|pinned| *pinned != digest) {
             return Err(conflict(&entry.text, pinned, Some(digest)));
         }
-        let package = Bundle::open(layout, digest, bytes_max).map_err(|fault| unavailable(&entry.text, fault))?;
+        let package = Bundle::open(&*self.change, digest, self.shelf.bytes_max);
+        let package = package.map_err(|fault| unavailable(&entry.text, fault))?;
         if package.kind != ArtifactKind::Package {
             let report = Report::error("B021", format!("`{}` is an agent, and no package", entry.text));
             return Err(refused(report.hint("build it from a `package.ts`, or remove it from `packages`")));
@@ -169,9 +180,13 @@ impl Search<'_> {
     }
 
     /// A tag may have moved since it was fetched. Where nobody can say so, what is here must do.
-    fn find(&self, text: &str, wanted: &Reference) -> Result<Digest, Fault> {
+    fn find(&mut self, text: &str, wanted: &Reference) -> Result<Digest, Fault> {
         let Shelf { layout, fetch, .. } = self.shelf;
-        let fetched = || fetch.fetch(layout, wanted).map_err(|fault| unavailable(text, fault));
+        let mut fetched = || -> Result<Digest, Fault> {
+            let (digest, change) = fetch.fetch(layout, wanted).map_err(|fault| unavailable(text, fault))?;
+            self.change.join(change);
+            Ok(digest)
+        };
         let here = layout.resolve(&Target::Reference(wanted.clone()))?.map(|found| found.digest);
         let is_settled = wanted.digest.is_some() || matches!(self.pins, Pins::Layout);
         match (here, is_settled) {

@@ -6,7 +6,7 @@ use crate::invocation::Invocation;
 use crate::signatures::{self, Trusted};
 use crate::{environment, transfer};
 use entourage_bundle::signature::SIGNATURE;
-use entourage_bundle::{Bundle, Descriptor, Exit, Fault, Layout, Reference, Target};
+use entourage_bundle::{Bundle, Change, Descriptor, Exit, Fault, Layout, Reference, Target};
 use entourage_model::{Digest, Report};
 use entourage_outside::registry::{Credentials, Patience, PlainHttp, Registry, RegistrySettings};
 
@@ -52,9 +52,20 @@ pub(crate) async fn find_trusted(invocation: &Invocation, target: &Target) -> Re
     Ok((layout, found))
 }
 
-/// Fetches an artifact, and waits for it. All of it happens on one thread of its own: memory that one thread takes and
-/// another gives back piles up, and an artifact may be large.
+/// Fetches an artifact into the layout.
 pub(crate) fn pull(invocation: &Invocation, layout: &Layout, reference: &Reference) -> Result<Descriptor, Fault> {
+    let (artifact, change) = fetch(invocation, layout, reference)?;
+    change.commit()?;
+    Ok(artifact)
+}
+
+/// An artifact, once it is there, and the change by which the layout has it. All of it happens on one thread of its own:
+/// memory that one thread takes and another gives back piles up, and an artifact may be large.
+pub(crate) fn fetch<'a>(
+    invocation: &Invocation,
+    layout: &'a Layout,
+    reference: &Reference,
+) -> Result<(Descriptor, Change<'a>), Fault> {
     let work = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|cause| Fault::Machine { doing: "starting to fetch".to_owned(), cause })?;
@@ -63,7 +74,7 @@ pub(crate) fn pull(invocation: &Invocation, layout: &Layout, reference: &Referen
                 .map_err(|cause| Fault::Machine { doing: "listening to signals".to_owned(), cause })?;
             // A fetch that is dropped takes what it has written along.
             tokio::select! {
-                fetched = fetch(invocation, layout, reference) => fetched,
+                fetched = fetched(invocation, layout, reference) => fetched,
                 () = interrupts.next() => Err(interrupted(reference)),
             }
         }))
@@ -71,8 +82,12 @@ pub(crate) fn pull(invocation: &Invocation, layout: &Layout, reference: &Referen
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-/// Looks into all of what is fetched, and only then lets the layout know it by its reference.
-async fn fetch(invocation: &Invocation, layout: &Layout, reference: &Reference) -> Result<Descriptor, Fault> {
+/// Looks into all of what is fetched; only then the layout may know it by its reference.
+async fn fetched<'a>(
+    invocation: &Invocation,
+    layout: &'a Layout,
+    reference: &Reference,
+) -> Result<(Descriptor, Change<'a>), Fault> {
     let bytes_max = invocation.settings.limits.artifact_bytes;
     let registry = registry(invocation);
     let mut change = layout.begin();
@@ -90,8 +105,7 @@ async fn fetch(invocation: &Invocation, layout: &Layout, reference: &Reference) 
     // A tag beside a digest was not asked for: nobody knows what it means by now.
     let name = if reference.digest.is_some() { reference.to_string() } else { reference.tagged_name() };
     change.tag(&artifact, name);
-    change.commit()?;
-    Ok(artifact)
+    Ok((artifact, change))
 }
 
 /// Brings in what was attached to an artifact in its registry since it was fetched. Where nobody can be asked, what is

@@ -3,7 +3,7 @@
 use crate::bundle_source;
 use crate::invocation::Invocation;
 use crate::project::Project;
-use entourage_bundle::{Bundle, Descriptor, Fault, Fetch, Layout, OpenFile, ProjectFiles, Reference};
+use entourage_bundle::{Bundle, Change, Descriptor, Fault, Fetch, Layout, OpenFile, ProjectFiles, Reference};
 use entourage_model::Digest;
 use serde_json::{Value, json};
 use std::io;
@@ -34,8 +34,8 @@ fn is_executable(_: &std::fs::Metadata) -> bool {
 pub(crate) struct Registries<'a>(pub(crate) &'a Invocation);
 
 impl Fetch for Registries<'_> {
-    fn fetch(&self, layout: &Layout, reference: &Reference) -> Result<Digest, Fault> {
-        bundle_source::pull(self.0, layout, reference).map(|artifact| artifact.digest)
+    fn fetch<'a>(&self, layout: &'a Layout, reference: &Reference) -> Result<(Digest, Change<'a>), Fault> {
+        bundle_source::fetch(self.0, layout, reference).map(|(artifact, change)| (artifact.digest, change))
     }
 }
 

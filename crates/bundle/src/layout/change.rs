@@ -44,6 +44,17 @@ impl<'a> Change<'a> {
         Self { layout, staged: BTreeMap::new(), entries: Vec::new() }
     }
 
+    /// Whether it changes nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.staged.is_empty() && self.entries.is_empty()
+    }
+
+    /// Takes over another change of the same layout, to be made after this one and together with it.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.staged.extend(other.staged);
+        self.entries.extend(other.entries);
+    }
+
     /// A blob to be written in pieces. It belongs to no change until [`Self::stage`] takes it, so that several can be
     /// written at once.
     pub fn writer(&self) -> Result<BlobWriter, Fault> {

@@ -1,7 +1,8 @@
 //! A throw-away layout and projects in memory. This is all that the tests know of the API.
 
 use entourage_bundle::{
-    Blobs as _, Built, Bundle, BytesOf, Draft, Fault, Fetch, Layout, Offline, Order, Reference, Shelf, Sources, build,
+    Blobs as _, Built, Bundle, BytesOf, Change, Draft, Fault, Fetch, Layout, Offline, Order, Reference, Shelf, Sources,
+    build,
 };
 use entourage_declare::MemoryFiles;
 use entourage_model::Digest;
@@ -100,9 +101,9 @@ pub(crate) struct Known {
 }
 
 impl Fetch for Known {
-    fn fetch(&self, _: &Layout, reference: &Reference) -> Result<Digest, Fault> {
+    fn fetch<'a>(&self, layout: &'a Layout, reference: &Reference) -> Result<(Digest, Change<'a>), Fault> {
         self.asked.borrow_mut().push(reference.to_string());
         let found = self.packages.iter().find(|(text, _)| *text == reference.to_string());
-        found.map(|(_, digest)| *digest).ok_or_else(|| Fault::Unknown(reference.clone()))
+        found.map(|(_, digest)| (*digest, layout.begin())).ok_or_else(|| Fault::Unknown(reference.clone()))
     }
 }

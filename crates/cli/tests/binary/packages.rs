@@ -5,6 +5,7 @@ use crate::project::Project;
 use crate::registry::{AGENT, build, spoil};
 use entourage_testkit::{Access, RealRegistry};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A project that is a package with one rule, and depends on these.
 fn package(name: &str, packages: &[&str]) -> Project {
@@ -110,6 +111,30 @@ fn packages_that_cannot_be_had_or_depend_on_themselves_are_refused() {
     let keeper = name("keeper:1");
     publish(&agent(&[]), &keeper);
     agent(&[&keeper]).say(&["build"]).refused(4, &["error[B021]"]);
+}
+
+#[test]
+fn a_build_that_fails_keeps_no_package_that_was_fetched_for_it() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let (near, missing) = (name("p/near:1"), name("p/missing:1"));
+    publish(&package("near", &[]), &near);
+    let project = agent(&[&near, &missing]);
+    project.say(&["build"]).refused(4, &["error[B017]", &missing]);
+    let blobs = |project: &Project| project.kept(".entourage/oci/blobs").len();
+    assert_eq!(blobs(&project), 0);
+    // The same where an artifact is used whose packages cannot all be had.
+    publish(&package("gone", &[]), &missing);
+    let keeper = name("keeper:1");
+    publish(&project, &keeper);
+    assert!(blobs(&project) > 0);
+    let there = Project::new();
+    there.json(&["pull", &keeper]);
+    let kept = || there.kept(".entourage/oci").into_iter().collect::<BTreeMap<_, _>>();
+    let before = kept();
+    spoil(&registry.blob_path(project.json(&["inspect", &missing])["layers"][0]["digest"].as_str().unwrap()));
+    there.say(&["materialize", &keeper, "--adapter", "codex", "--out", "o"]).refused(6, &["error[B007]"]);
+    assert_eq!(kept(), before);
 }
 
 #[test]
