@@ -1,5 +1,6 @@
 //! JSON with one spelling: no white space, sorted keys, numbers as ECMAScript prints them.
 
+use entourage_model::{Letter, letters};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,9 +20,21 @@ impl KeyOrder {
     pub(crate) fn compare(self, a: &str, b: &str) -> Ordering {
         match self {
             Self::Utf8 => a.cmp(b),
-            Self::Utf16 => a.encode_utf16().cmp(b.encode_utf16()),
+            Self::Utf16 => units(a).cmp(units(b)),
         }
     }
+}
+
+fn units(text: &str) -> impl Iterator<Item = u16> + '_ {
+    let units = letters(text).flat_map(|letter| match letter {
+        Letter::Whole(character) => {
+            let mut units = [0; 2];
+            let is_pair = character.encode_utf16(&mut units).len() == 2;
+            [Some(units[0]), Some(units[1]).filter(|_| is_pair)]
+        }
+        Letter::Half(half) => [Some(half), None],
+    });
+    units.flatten()
 }
 
 /// The bytes of a value.
@@ -67,22 +80,24 @@ fn write_value(value: &Value, order: KeyOrder, text: &mut String) {
     }
 }
 
-/// Only what JSON demands is escaped, in its short form where there is one.
+/// Only what JSON demands is escaped, in its short form where there is one, and half a character.
 fn write_string(string: &str, text: &mut String) {
+    let escape = |unit: u32, text: &mut String| {
+        write!(text, "\\u{unit:04x}").expect("a string takes all that is written");
+    };
     text.push('"');
-    for character in string.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\u{8}' => text.push_str("\\b"),
-            '\t' => text.push_str("\\t"),
-            '\n' => text.push_str("\\n"),
-            '\u{c}' => text.push_str("\\f"),
-            '\r' => text.push_str("\\r"),
-            control if u32::from(control) < 0x20 => {
-                write!(text, "\\u{:04x}", u32::from(control)).expect("a string takes all that is written");
-            }
-            other => text.push(other),
+    for letter in letters(string) {
+        match letter {
+            Letter::Half(half) => escape(half.into(), text),
+            Letter::Whole('"') => text.push_str("\\\""),
+            Letter::Whole('\\') => text.push_str("\\\\"),
+            Letter::Whole('\u{8}') => text.push_str("\\b"),
+            Letter::Whole('\t') => text.push_str("\\t"),
+            Letter::Whole('\n') => text.push_str("\\n"),
+            Letter::Whole('\u{c}') => text.push_str("\\f"),
+            Letter::Whole('\r') => text.push_str("\\r"),
+            Letter::Whole(control) if u32::from(control) < 0x20 => escape(control.into(), text),
+            Letter::Whole(other) => text.push(other),
         }
     }
     text.push('"');
@@ -122,6 +137,7 @@ fn zeros(count: i32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use entourage_model::mark_halves;
     use proptest::prelude::*;
 
     fn check(source: &str, expected: &str) {
@@ -163,6 +179,15 @@ mod tests {
             r#""\u0000\u001f\b\t\n\f\r\"\\\/\u007f\u2028é""#,
             "\"\\u0000\\u001f\\b\\t\\n\\f\\r\\\"\\\\/\u{7f}\u{2028}é\"",
         );
+    }
+
+    #[test]
+    fn half_a_character_is_escaped() {
+        check(&mark_halves(r#"{"\uDC00":"a\ud800\ud83d\ude00"}"#), r#"{"\udc00":"a\ud800😀"}"#);
+        let value: Value =
+            serde_json::from_str(&mark_halves(r#"{"\ue000":1,"\ud800":2,"\ud7ff":3,"😀":4}"#)).expect("valid");
+        let text = String::from_utf8(canonical(&value, KeyOrder::Utf16)).expect("it is UTF-8");
+        assert_eq!(text, "{\"\u{d7ff}\":3,\"\\ud800\":2,\"😀\":4,\"\u{e000}\":1}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::canonical::{KeyOrder, canonical};
 use crate::descriptor::{Annotations, Descriptor};
 use crate::fault::Fault;
 use crate::media::{self, ArtifactKind, LayerKind};
-use entourage_model::Digest;
+use entourage_model::{Digest, mark_halves};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -52,8 +52,9 @@ impl Manifest {
     /// Reads bytes whose digest was checked. Any manifest of OCI is taken; [`Self::kind`] asks for stax.
     pub fn parse(bytes: &[u8], digest: Digest) -> Result<Self, Fault> {
         let refuse = |reason: String| Fault::BadManifest { digest, reason };
-        let manifest: Self =
-            serde_json::from_slice(bytes).map_err(|fault| refuse(format!("its manifest is malformed: {fault}")))?;
+        let malformed = |fault: String| refuse(format!("its manifest is malformed: {fault}"));
+        let text = str::from_utf8(bytes).map_err(|fault| malformed(fault.to_string()))?;
+        let manifest: Self = serde_json::from_str(&mark_halves(text)).map_err(|fault| malformed(fault.to_string()))?;
         if manifest.schema_version != 2 {
             return Err(refuse(format!("its manifest has `schemaVersion` {}", manifest.schema_version)));
         }

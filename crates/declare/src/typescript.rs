@@ -3,7 +3,7 @@
 use crate::faults::{Faults, quoted};
 use crate::files::{self, Files};
 use crate::tree::{Node, Tree};
-use entourage_model::{Place, Program, Report};
+use entourage_model::{Place, Program, Report, has_half};
 use entourage_script::{Double, Evaluated, Fault, FaultKind, Found, Located, Memory, Sources};
 use std::io;
 
@@ -24,7 +24,9 @@ pub(crate) fn evaluate(
     memory: &dyn Memory,
     faults: &mut Faults,
 ) -> Option<(Node, Program)> {
-    let (node, program) = evaluate_raw(path, files, memory, faults)?;
+    let (mut node, program) = evaluate_raw(path, files, memory, faults)?;
+    let is_half = |tree: &Tree| matches!(tree, Tree::Text(text) if has_half(text));
+    estrange(&mut node, &|tree| is_half(tree).then_some("half a character (a lone surrogate)"));
     report_aliens(&node, &mut String::new(), faults);
     Some((node, program))
 }
@@ -49,12 +51,13 @@ fn evaluate_raw(path: &str, files: &dyn Files, memory: &dyn Memory, faults: &mut
     }
 }
 
-/// The same for a definition that is nothing but data: code within it is reported as well.
+/// The same for a definition that is nothing but data: code within it is reported as well. Half a character in a text is
+/// marked, see `mark_halves`.
 pub(crate) fn evaluate_data(path: &str, files: &dyn Files, memory: &dyn Memory, faults: &mut Faults) -> Option<Node> {
     let (mut node, _) = evaluate_raw(path, files, memory, faults)?;
     // One in the place of the definition is told as that.
     if !matches!(node.tree, Tree::Function) {
-        estrange_code(&mut node);
+        estrange(&mut node, &|tree| matches!(tree, Tree::Function).then_some("a function"));
     }
     report_aliens(&node, &mut String::new(), faults);
     Some(node)
@@ -87,13 +90,16 @@ fn node(located: Located) -> Node {
     Node { spot: located.spot, tree }
 }
 
-/// Makes code what no declaration can hold.
-fn estrange_code(node: &mut Node) {
+/// Makes what `stranger` has a name for what no declaration can hold.
+fn estrange(node: &mut Node, stranger: &dyn Fn(&Tree) -> Option<&'static str>) {
+    if let Some(what) = stranger(&node.tree) {
+        node.tree = Tree::Alien(what.to_owned());
+        return;
+    }
     match &mut node.tree {
-        Tree::Function => node.tree = Tree::Alien("a function".to_owned()),
-        Tree::List(items) => items.iter_mut().for_each(estrange_code),
-        Tree::Object(entries) => entries.iter_mut().for_each(|(_, inner)| estrange_code(inner)),
-        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Alien(_) => {}
+        Tree::List(items) => items.iter_mut().for_each(|item| estrange(item, stranger)),
+        Tree::Object(entries) => entries.iter_mut().for_each(|(_, inner)| estrange(inner, stranger)),
+        Tree::Null | Tree::Flag(_) | Tree::Number(_) | Tree::Text(_) | Tree::Function | Tree::Alien(_) => {}
     }
 }
 

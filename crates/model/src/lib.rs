@@ -10,6 +10,7 @@ mod event;
 mod exit;
 mod fact;
 mod file;
+mod half;
 mod id;
 mod item;
 mod limits;
@@ -42,6 +43,7 @@ pub use event::{ChildLink, Event, JOURNAL_VERSION, Rest, SessionEnd, Started, St
 pub use exit::Exit;
 pub use fact::Fact;
 pub use file::{BadPath, FileRow, copy_path, file_path, mime_type};
+pub use half::{Letter, has_half, letters, mark_halves};
 pub use id::{BadId, CallId, Ids, MessageId, Name, NodeId, RequestId, RunId, Side, ThreadId};
 pub use item::{Ask, Item, Posted, ReplyTo};
 pub use limits::Limits;

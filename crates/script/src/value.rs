@@ -6,6 +6,7 @@ use crate::located::{Found, Located};
 use crate::outline::{Here, Outline};
 use crate::sandbox::Scene;
 use crate::thrown;
+use entourage_model::mark_halves;
 use rquickjs::function::This;
 use rquickjs::{Atom, Ctx, Object, Proxy, Symbol, Value};
 use std::fmt::Write;
@@ -64,7 +65,10 @@ impl<'a, 'js> Reader<'a, 'js> {
         } else if let Some(number) = value.as_number() {
             as_number(number)
         } else if let Some(text) = value.as_string() {
-            self.text(text, here)?.map_or_else(|| alien("half a character (a lone surrogate)"), Found::Text)
+            match self.text(text, here)? {
+                Some(text) => Found::Text(text),
+                None => self.half_text(text, here)?,
+            }
         } else if value.is_big_int() {
             alien("a bigint")
         } else if value.is_symbol() {
@@ -102,6 +106,14 @@ impl<'a, 'js> Reader<'a, 'js> {
             Err(rquickjs::Error::Utf8(_)) => Ok(None),
             Err(error) => Err(self.fault(&error, here)),
         }
+    }
+
+    /// A text with half a character in it, which is marked: JavaScript's own JSON writes it as an escape.
+    fn half_text(&mut self, text: &rquickjs::String<'js>, here: Here<'_>) -> Result<Found, Fault> {
+        let quoted = self.ctx.json_stringify(text.clone()).map_err(|error| self.fault(&error, here))?;
+        let quoted = quoted.map(|quoted| self.text(&quoted, here)).transpose()?.flatten();
+        let marked = quoted.and_then(|quoted| serde_json::from_str(&mark_halves(&quoted)).ok());
+        Ok(marked.map_or_else(|| alien("half a character (a lone surrogate)"), Found::Text))
     }
 
     fn object(&mut self, object: &Object<'js>, here: Here<'_>) -> Result<Option<Located>, Fault> {

@@ -3,6 +3,7 @@
 use super::{Bundle, PackageEntry};
 use crate::media::LayerKind;
 use entourage_declare::JSON_DEPTH_MAX;
+use entourage_model::mark_halves;
 use serde_json::{Map, Value};
 
 /// Takes a layer that is no archive.
@@ -30,7 +31,7 @@ pub(super) fn take(bundle: &mut Bundle, kind: LayerKind, bytes: &[u8]) -> Result
 }
 
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    match serde_json::from_slice(bytes) {
+    match parsed(bytes) {
         Ok(value) if is_deeper(&value, JSON_DEPTH_MAX) => {
             Err(format!("has values that are nested more than {JSON_DEPTH_MAX} deep"))
         }
@@ -38,6 +39,12 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
         Ok(_) => Err("is no object".to_owned()),
         Err(fault) => Err(format!("is malformed: {fault}")),
     }
+}
+
+/// The reference program's texts may have half a character in them.
+fn parsed(bytes: &[u8]) -> Result<Value, String> {
+    let text = str::from_utf8(bytes).map_err(|fault| fault.to_string())?;
+    serde_json::from_str(&mark_halves(text)).map_err(|fault| fault.to_string())
 }
 
 /// Whoever uses the documents reads them like a project's, which could not be deeper.
@@ -79,7 +86,7 @@ fn subagents(bytes: &[u8]) -> Result<Map<String, Value>, String> {
 
 /// The list under `key`; the reference program writes the list alone.
 fn listed(bytes: &[u8], key: &str) -> Result<Vec<Value>, String> {
-    let items = match serde_json::from_slice(bytes) {
+    let items = match parsed(bytes) {
         Ok(Value::Array(items)) => Some(items),
         Ok(Value::Object(mut document)) => match document.remove(key) {
             Some(Value::Array(items)) => Some(items),

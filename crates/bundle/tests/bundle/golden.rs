@@ -2,9 +2,9 @@
 //! own is always there.
 
 use crate::kit::{Shop, agent, project};
-use entourage_bundle::{ArchiveStyle, ArchiveWriter, Blobs as _, BytesOf, KeyOrder, canonical};
+use entourage_bundle::{ArchiveStyle, ArchiveWriter, Blobs as _, BytesOf, KeyOrder, canonical, extract};
 use entourage_declare::MemoryFiles;
-use entourage_model::Digest;
+use entourage_model::{Digest, mark_halves};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -126,18 +126,35 @@ fn what_the_text_alone_demands_is_so() {
 #[test]
 fn canonical_json_is_that_of_the_reference_program() {
     let Some(path) = golden("unit/canonical-json.json") else { return };
-    let mut unread = Vec::new();
     for case in json(&path).as_array().unwrap() {
         let input = case["input"].as_str().unwrap();
-        let Ok(value) = serde_json::from_str::<Value>(input) else {
-            unread.push(input.to_owned());
-            continue;
-        };
+        let value: Value = serde_json::from_str(&mark_halves(input)).unwrap();
         let bytes = canonical(&value, KeyOrder::Utf16);
         assert_eq!(String::from_utf8(bytes).unwrap(), case["reference_output"], "{input}");
     }
-    // Half a character is no Unicode text: docs/stax.md says so, and nothing else may be left out.
-    assert_eq!(unread, [r#""\ud800""#]);
+}
+
+/// As an author writes it, and as whoever has the artifact reads it again.
+#[test]
+fn half_a_character_is_packed_and_read_again() {
+    let said = r#"{"description":"d\ud800","instructions":"I.","x-half":["\udfff","\ud83d\ude00"]}"#;
+    let subagents = format!(r#"{{"agents":{{"a":{said}}}}}"#);
+    let agent = agent(r#","subagents":"./subagents.json","tags":["\ud800"]"#).replace("For tests.", "For \\ude00.");
+    let files = project(&[("agent.json", &agent), ("subagents.json", &subagents)]);
+    let typescript = project(&[("agent.ts", &format!("export default {agent}")), ("subagents.json", &subagents)]);
+    for bytes_of in [BytesOf::ReferenceProgram, BytesOf::Specification] {
+        let shop = Shop::new();
+        let built = shop.try_build(&files, bytes_of).unwrap();
+        let layer = String::from_utf8(shop.layer(&built, "subagents")).unwrap();
+        assert!(layer.contains(&said.replace("\\ud83d\\ude00", "😀")), "{layer}");
+        let again = shop.try_build(&typescript, bytes_of).unwrap();
+        assert_eq!(again.descriptor.digest, built.descriptor.digest);
+        let bundle = shop.open(built.descriptor.digest).unwrap();
+        assert_eq!(canonical(&Value::Object(bundle.subagents.unwrap()), KeyOrder::Utf16), layer.as_bytes());
+        let folder = shop.folder.path().join("extracted");
+        extract(&shop.open(built.descriptor.digest).unwrap(), &shop.layout, &folder).unwrap();
+        assert_eq!(shop.try_build(&sources(&folder), bytes_of).unwrap().descriptor.digest, built.descriptor.digest);
+    }
 }
 
 #[test]

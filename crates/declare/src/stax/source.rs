@@ -73,7 +73,7 @@ impl Source<'_> {
     pub(super) fn definition(&self, path: &str, faults: &mut Faults) -> Option<Node> {
         if path.ends_with(".json") {
             let text = files::text(self.files, path).map_err(|report| faults.reports.push(report)).ok()??;
-            let parsed = json::parse(&text);
+            let parsed = json::parse_with_halves(&text);
             return parsed.map_err(|fault| faults.push(fault.spot, fault.report())).ok();
         }
         if [".ts", ".mts", ".js", ".mjs"].iter().any(|end| path.ends_with(end)) {
