@@ -78,8 +78,8 @@ fn from_value(scene: &Scene, value: &Value<'_>) -> Fault {
     };
     let message = exception.message().unwrap_or_default();
     let name = exception.get::<_, Coerced<String>>("name").map(|name| name.0).unwrap_or_default();
-    // Or an error without memory for its message.
-    if name == "InternalError" && matches!(message.as_str(), "out of memory" | "") {
+    // Or an error without memory for its message. A text that the engine calls too long has a gibibyte.
+    if name == "InternalError" && matches!(message.as_str(), "out of memory" | "string too long" | "") {
         return out_of_memory(scene);
     }
     if let Some(fault) = scene.library.borrow().faults.iter().find(|fault| fault.what == message) {

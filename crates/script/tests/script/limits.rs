@@ -16,6 +16,7 @@ fn memory_is_limited() {
     for text in [
         "const a = []; for (;;) a.push(new Array(1000).fill(1)); export default a",
         "export default 'x'.repeat(2 ** 28)",
+        "let s = 'x'; for (;;) s += s; export default s",
         "export default new Array(1e8).fill(0)",
         "export default new Uint8Array(1e9)",
         "const m = new Map; for (let i = 0;; i++) m.set(i, {}); export default 1",
