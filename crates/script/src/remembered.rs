@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Changes with the stored form, and with anything that makes another value of the same files.
-const FORM: &str = concat!("entourage definition 4, ", env!("CARGO_PKG_VERSION"));
+const FORM: &str = concat!("entourage definition 5, ", env!("CARGO_PKG_VERSION"));
 
 /// Every path that was looked at, with what lay there.
 pub(crate) type Seen = BTreeMap<String, Option<Digest>>;

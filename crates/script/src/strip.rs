@@ -14,7 +14,7 @@ use oxc_ast::ast::{
 };
 use oxc_codegen::{Codegen, CodegenOptions, CodegenReturn, CommentOptions};
 use oxc_parser::{ParseOptions, Parser};
-use oxc_semantic::SemanticBuilder;
+use oxc_semantic::{Scoping, SemanticBuilder};
 use oxc_span::{SourceType, Span};
 use oxc_transformer::{TransformOptions, Transformer};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ pub(crate) struct Stripped {
     pub(crate) outline: Outline,
 }
 
-/// One import that is left once types are gone. An `import(…)` whose specifier is computed is not among them.
+/// One import that is left once types are gone, or that nobody uses. An `import(…)` whose specifier is computed is not
+/// among them.
 pub(crate) struct Import {
     pub(crate) specifier: String,
     /// Of the specifier.
@@ -80,6 +81,7 @@ pub(crate) fn strip(path: &str, text: &str) -> Result<Stripped, Fault> {
         }
         built.semantic.into_scoping()
     };
+    let unused = unused_imports(&program, &scoping, &lines);
     let options = TransformOptions::default();
     let transformed = Transformer::new(&allocator, Path::new(path), &options).build_with_scoping(scoping, &mut program);
     if let Some(error) = transformed.diagnostics.errors().next() {
@@ -88,6 +90,7 @@ pub(crate) fn strip(path: &str, text: &str) -> Result<Stripped, Fault> {
     marks::set(&mut program, &allocator, &lines);
     let mut imports = static_imports(&program, &lines);
     imports.extend(requests.into_iter().filter_map(|request| dynamic_import(text, request, &lines)));
+    imports.extend(unused);
     Ok(Stripped { javascript: print(&program, path, &lines), imports, outline })
 }
 
@@ -186,6 +189,35 @@ fn static_imports(program: &Program<'_>, lines: &Lines<'_>) -> Vec<Import> {
         Statement::ExportAllDeclaration(declaration) => {
             let source = &declaration.source;
             Some(import(&source.value, source.span, declaration.with_clause.as_deref(), Vec::new()))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+/// Imports of the project's own modules that nobody uses, not even as types: they go with the types, and a module that
+/// is not there would never be missed.
+fn unused_imports(program: &Program<'_>, scoping: &Scoping, lines: &Lines<'_>) -> Vec<Import> {
+    let is_value = |specifier: &&ImportDeclarationSpecifier<'_>| match specifier {
+        ImportDeclarationSpecifier::ImportSpecifier(specifier) => specifier.import_kind.is_value(),
+        ImportDeclarationSpecifier::ImportDefaultSpecifier(_)
+        | ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => true,
+    };
+    let is_unused = |specifier: &ImportDeclarationSpecifier<'_>| {
+        let symbol = specifier.local().symbol_id.get();
+        symbol.is_some_and(|symbol| scoping.get_resolved_reference_ids(symbol).is_empty())
+    };
+    let found = program.body.iter().filter_map(|statement| match statement {
+        Statement::ImportDeclaration(declaration) => {
+            let is_own = declaration.source.value.starts_with('.') && declaration.import_kind.is_value();
+            let mut values = declaration.specifiers.iter().flatten().filter(is_value).peekable();
+            let is_unused = values.peek().is_some() && values.all(is_unused);
+            (is_own && is_unused).then(|| Import {
+                specifier: declaration.source.value.to_string(),
+                spot: lines.spot(declaration.source.span.start as usize),
+                asked: None,
+                names: Vec::new(),
+            })
         }
         _ => None,
     });

@@ -122,6 +122,24 @@ fn a_path_that_leaves_the_project_is_refused_and_never_read() {
 }
 
 #[test]
+fn a_module_of_the_project_is_missed_also_where_nobody_uses_it() {
+    for text in ["import { a } from './none'; export default 1", "import a, * as b from './none'; export default 1"] {
+        let place = format!("agents/tools/a.ts:1:{}", text.find("'./none'").unwrap() + 1);
+        refused(&[(ENTRY, text)], Import, "`./none` does not exist", &place);
+    }
+    let outside = (ENTRY, "import { a } from '../../../secret'; export default 1");
+    refused(&[outside], Import, "leads out of the project", "agents/tools/a.ts:1:19");
+    for text in [
+        "import { A } from './none'; const a: A = 1; export default a",
+        "import type { A } from './none'; export default 1",
+        "import { type A } from './none'; export default 1",
+        "import a from 'lodash'; export default 1",
+    ] {
+        check(text, &[], json!(1));
+    }
+}
+
+#[test]
 fn modules_that_nobody_provides_are_refused_with_the_nearest_name() {
     check_refused("node:fs", "there is no module `node:fs`");
     check_refused("lodash", "`@standardagents/spec`");
