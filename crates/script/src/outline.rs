@@ -2,13 +2,14 @@
 //!
 //! The outline is made from the syntax alone and read side by side with the value. Where the two part ways (a spread, an
 //! import, a computed key, a call that makes something else of its argument), a value gets the nearest spot around it.
+//! A constant is taken for its value, and a call of a function of the module for what that returns.
 
 use crate::fault::Spot;
 use crate::limits::VALUE_DEPTH_MAX;
 use crate::lines::Lines;
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, BindingPattern, Declaration, Expression, ObjectPropertyKind, Program,
-    PropertyKind, Statement, VariableDeclaration, VariableDeclarationKind,
+    Argument, ArrayExpressionElement, BindingPattern, CallExpression, Declaration, Expression, Function, FunctionBody,
+    ObjectPropertyKind, Program, PropertyKind, Statement, VariableDeclaration, VariableDeclarationKind,
 };
 use oxc_span::{GetSpan, Span};
 use serde::{Deserialize, Serialize};
@@ -51,14 +52,15 @@ impl Outline {
         let mut draft = Draft {
             lines,
             constants: constants(program),
+            functions: functions(program),
             known: HashMap::new(),
             nodes: vec![Node::Opaque],
             doubles: Vec::new(),
         };
         let (spot, root) = match default_export(program) {
-            Some(Export::Expression(expression)) => (draft.spot(expression.span()), draft.follow(expression, 0)),
+            Some(Export::Expression(expression)) => draft.root(expression),
             Some(Export::Name(name, span)) => match draft.constants.get(name).copied() {
-                Some(expression) => (draft.spot(expression.span()), draft.follow(expression, 0)),
+                Some(expression) => draft.root(expression),
                 None => (draft.spot(span), OPAQUE),
             },
             Some(Export::Other(span)) => (draft.spot(span), OPAQUE),
@@ -149,9 +151,46 @@ fn named<'a>(declaration: &'a VariableDeclaration<'a>) -> impl Iterator<Item = (
     })
 }
 
+/// What the functions at a module's top return, where they do so in one place.
+fn functions<'a>(program: &'a Program<'a>) -> HashMap<&'a str, &'a Expression<'a>> {
+    let declared = program.body.iter().filter_map(|statement| match statement {
+        Statement::FunctionDeclaration(function) => Some(&**function),
+        Statement::ExportDeclaration(export) => match &export.declaration {
+            Declaration::FunctionDeclaration(function) => Some(&**function),
+            _ => None,
+        },
+        _ => None,
+    });
+    let declared = declared.filter_map(|function| Some((function.id.as_ref()?.name.as_str(), made_by(function)?)));
+    let constant = constants(program).into_iter().filter_map(|(name, value)| {
+        let returned = match value.get_inner_expression() {
+            Expression::ArrowFunctionExpression(arrow) => {
+                arrow.get_expression().or_else(|| returned(arrow.get_function_body()?))
+            }
+            Expression::FunctionExpression(function) => made_by(function),
+            _ => None,
+        };
+        Some((name, returned?))
+    });
+    declared.chain(constant).collect()
+}
+
+fn made_by<'a>(function: &'a Function<'a>) -> Option<&'a Expression<'a>> {
+    returned(function.body.as_ref().filter(|_| !function.generator)?)
+}
+
+fn returned<'a>(body: &'a FunctionBody<'a>) -> Option<&'a Expression<'a>> {
+    body.statements.iter().find_map(|statement| match statement {
+        Statement::ReturnStatement(statement) => statement.argument.as_ref(),
+        _ => None,
+    })
+}
+
 struct Draft<'a> {
     lines: &'a Lines<'a>,
     constants: HashMap<&'a str, &'a Expression<'a>>,
+    /// By their names, what they return.
+    functions: HashMap<&'a str, &'a Expression<'a>>,
     /// Literals by their offset. One is entered before its parts are, so a constant may name itself.
     known: HashMap<u32, usize>,
     nodes: Vec<Node>,
@@ -161,6 +200,21 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn spot(&self, span: Span) -> Spot {
         self.lines.spot(span.start as usize)
+    }
+
+    /// What is exported: where it is made, and its node.
+    fn root(&mut self, exported: &'a Expression<'a>) -> (Spot, usize) {
+        let mut origin = exported;
+        for _ in 0..LOOKS_MAX {
+            let earlier = match origin.get_inner_expression() {
+                Expression::Identifier(name) => self.constants.get(name.name.as_str()).copied(),
+                Expression::CallExpression(call) => self.made(call),
+                _ => None,
+            };
+            let Some(earlier) = earlier else { break };
+            origin = earlier;
+        }
+        (self.spot(origin.span()), self.follow(origin, 0))
     }
 
     /// The node of an expression, through whatever only wraps it.
@@ -236,7 +290,7 @@ impl<'a> Draft<'a> {
                 Expression::TSNonNullExpression(inner) => &inner.expression,
                 Expression::TSTypeAssertion(inner) => &inner.expression,
                 Expression::AwaitExpression(inner) => &inner.argument,
-                Expression::CallExpression(call) => self.argument(&call.arguments)?,
+                Expression::CallExpression(call) => self.made(call).or_else(|| self.argument(&call.arguments))?,
                 Expression::NewExpression(call) => self.argument(&call.arguments)?,
                 _ => return None,
             };
@@ -244,17 +298,27 @@ impl<'a> Draft<'a> {
         None
     }
 
+    /// What a function of the module returns, if it is not given an object to make it of.
+    fn made(&self, call: &'a CallExpression<'a>) -> Option<&'a Expression<'a>> {
+        let Expression::Identifier(name) = &call.callee else { return None };
+        let returned = self.functions.get(name.name.as_str()).copied()?;
+        self.object_in(&call.arguments).is_none().then_some(returned)
+    }
+
     /// The argument that says what a call makes: the first that is written as an object, else the only one.
     fn argument(&self, arguments: &'a [Argument<'a>]) -> Option<&'a Expression<'a>> {
-        let mut expressions = arguments.iter().filter_map(Argument::as_expression);
-        let object = expressions.clone().find(|expression| {
+        let only = || arguments.first().and_then(Argument::as_expression).filter(|_| arguments.len() == 1);
+        self.object_in(arguments).or_else(only)
+    }
+
+    fn object_in(&self, arguments: &'a [Argument<'a>]) -> Option<&'a Expression<'a>> {
+        arguments.iter().filter_map(Argument::as_expression).find(|expression| {
             let inner = match expression.get_inner_expression() {
                 Expression::Identifier(name) => self.constants.get(name.name.as_str()).copied(),
                 inner => Some(inner),
             };
             inner.is_some_and(|inner| matches!(inner.get_inner_expression(), Expression::ObjectExpression(_)))
-        });
-        object.or_else(|| expressions.next().filter(|_| arguments.len() == 1))
+        })
     }
 }
 

@@ -53,9 +53,20 @@ fn a_definition_is_looked_for_through_calls_constants_and_casts() {
     );
     check(
         "const id = <T>(x: T) => x;\nconst a = (id({ b: 1 } as const)) satisfies object;\nexport default a!",
-        &[" 3:16", ".b 2:17"],
+        &[" 2:11", ".b 2:17"],
     );
-    check("const a = { b: 1 }, c = a;\nexport { c as default }", &[" 1:25", ".b 1:13"]);
+    check(
+        "import { defineAgent } from 'stax';\nconst agent = defineAgent({\n  name: 'x',\n});\nexport default agent;",
+        &[" 2:15", ".name 3:3"],
+    );
+    check(
+        "function make(name: string) {\n  const id = 1;\n  return {\n    name, deep: inner(name) };\n}\nconst inner = (n: string) => ({ n });\nexport default make('x')",
+        &[" 3:10", ".name 4:5", ".deep 4:11", ".deep.n 6:33"],
+    );
+    check("export async function f() { return { a: 1 } }\nexport default f()", &[" 1:36", ".a 1:38"]);
+    check("const f = (n: number): any => n ? f(n - 1) : { a: 1 };\nexport default f(3)", &[" 1:31", ".a 1:31"]);
+    check("const f = (): any => f;\nexport default { a: f() }", &[".a 2:18"]);
+    check("const a = { b: 1 }, c = a;\nexport { c as default }", &[" 1:11", ".b 1:13"]);
     check(
         "const items = [\n 1,\n 2 ];\nexport default { items, more: items }",
         &[".items 4:18", ".items[1] 3:2", ".more 4:25", ".more[0] 2:2"],
