@@ -106,7 +106,9 @@ pub fn declared_in(folder: &str, files: &dyn Files, paths: Vec<String>) -> Vec<S
     let folder = folder.replace('\\', "/");
     let is_declared = |path: &String| match declared_as(&format!("{}/{path}", folder.trim_end_matches('/'))) {
         Some(Format::AgentScope) => !claimed.contains(path) && has_front(files, path),
-        Some(_) => true,
+        // Their agents are called as their files, and need say nothing else.
+        Some(Format::Opencode | Format::Cursor) => !is_readme(path) || has_front(files, path),
+        Some(_) => !path.ends_with(".md") || has_front(files, path),
         None => definition == Some(path),
     };
     paths.into_iter().filter(is_declared).collect()
@@ -118,10 +120,15 @@ fn is_stax(files: &dyn Files, path: &str) -> bool {
     text.is_some_and(|text| sniff(&File { path, text: &text, beside: None }).is_ok_and(|format| format == Format::Stax))
 }
 
-/// Whether a Markdown file is more than a text. One that cannot be read is told of when it is imported.
+/// Whether a Markdown file is more than a text for people. One that cannot be read, or whose front matter begins too
+/// late, is told of when it is imported.
 fn has_front(files: &dyn Files, path: &str) -> bool {
     let text = files::text(files, path);
-    text.map_or(true, |text| text.is_some_and(|text| front::split(&text) != Front::None))
+    text.map_or(true, |text| text.is_some_and(|text| front::split(text.trim_start()) != Front::None))
+}
+
+fn is_readme(path: &str) -> bool {
+    files::stem(path).eq_ignore_ascii_case("readme")
 }
 
 /// Whether `path` is `known`, or ends in it behind a separator.

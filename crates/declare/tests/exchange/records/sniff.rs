@@ -180,6 +180,14 @@ fn a_folder_is_judged_by_where_it_lies_and_by_what_its_files_say() {
     check("/p/.claude/agents/", &[("a.md", front), ("deep/a.md", front)], &["a.md", "deep/a.md"]);
     check("/p", &[("a.md", front), ("subagents/a.md", front), ("subagents/plain.md", "x")], &["subagents/a.md"]);
     check("/p", &[("agent.json", "{}"), ("subagents/a.md", front)], &["subagents/a.md"]);
+    for folder in [".claude/agents", ".dex/agents", ".gemini/agents", ".github/agents", "subagents"] {
+        let files = [("README.md", "# Our agents\n"), ("a.md", front), ("late.md", "\n---\nname: b\n---\n")];
+        check(&format!("/p/{folder}"), &files, &["a.md", "late.md"]);
+    }
+    for folder in [".cursor/agents", ".opencode/agents"] {
+        let files = [("ReadMe.md", "# Our agents\n"), ("a.md", "You review.\n")];
+        check(&format!("/p/{folder}"), &files, &["a.md"]);
+    }
     let stax = [
         ("agent.json", AGENT),
         ("subagents.json", BUNDLE),
