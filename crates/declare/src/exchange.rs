@@ -270,9 +270,7 @@ pub fn export(team: &Team, names: &[Name], to: Format) -> Result<Written, Vec<Re
 
 /// Whether an agent that is told nothing could not be used in this format, and this one is told nothing.
 pub fn needs_prompt(agent: &Agent, to: Format) -> bool {
-    // stax reads what is written for it again, and refuses empty instructions.
-    let is_mute = |solo: &Solo| lacks_prompt(to, solo) || (to == Format::Stax && solo.body.trim().is_empty());
-    solo_of(agent).is_ok_and(|solo| is_mute(&solo))
+    solo_of(agent).is_ok_and(|solo| lacks_prompt(to, &solo))
 }
 
 /// The declarations of `names`, under names that the target allows.
@@ -293,11 +291,10 @@ fn lacks_prompt(to: Format, solo: &Solo) -> bool {
     // What the format itself said goes back as it was.
     let is_blank = solo.format != to && solo.body.trim().is_empty();
     match to {
-        Format::Codex => is_blank,
+        Format::Codex | Format::Stax => is_blank,
         // A recipe may have nothing but its first message.
         Format::Goose => is_blank && solo.opening.as_ref().is_none_or(|said| said.value.trim().is_empty()),
         Format::StandardAgents
-        | Format::Stax
         | Format::Dex
         | Format::AgentScope
         | Format::ClaudeCode

@@ -116,7 +116,7 @@ fn an_agent_without_a_prompt_is_not_exported_to_those_who_refuse_it() {
         export(&team, &names(&team), to).map(|written| written.files.len()).map_err(|reports| lines(&reports))
     };
     let text = "---\nname: mute\ndescription: d\n---\n \n";
-    for to in [Format::Codex, Format::Goose] {
+    for to in [Format::Codex, Format::Goose, Format::Stax] {
         let expected = format!(
             "error[D120] agent `mute` has no prompt, and `{to}` refuses an agent without one | write what it is to do into \
              its declaration, or export it to another format"
