@@ -134,28 +134,41 @@ pub(crate) fn markdown_in(files: &dyn Files, folder: &str, shown: &str, reports:
     names.into_iter().filter(|name| name.ends_with(".md") && !name.starts_with('.')).collect()
 }
 
-/// What was meant to declare something and cannot: a link to nowhere or out of the project, which is not followed, and
-/// a file that leaves its agent without a name.
+/// What was meant to declare something and cannot: a lost link, and a file that leaves its agent without a name.
 fn passed_over(files: &dyn Files, folder: &str, shown: &str, listed: &[String]) -> Vec<Report> {
+    let is_declaration = |name: &str| name.ends_with(".md") && !name.starts_with('.');
+    let mut reports = lost_links(files, folder, shown, listed, is_declaration);
     // What cannot be listed is reported already.
-    let entries = files.entries(folder).unwrap_or_default();
-    let passed_over = entries.into_iter().filter_map(|(name, kind)| {
-        let path = if shown.is_empty() { name.clone() } else { format!("{shown}/{name}") };
-        let is_lost = kind == Kind::Link && name.ends_with(".md") && !listed.contains(&name);
-        let (what, hint) = match name.as_str() {
-            ".md" => (
-                format!("{} is ignored: an agent is called as its file, and that is no name", quoted(&path)),
-                "rename the file",
-            ),
-            _ if is_lost && !name.starts_with('.') => (
-                format!("{} is ignored: it is a link that leads to no file of the project", quoted(&path)),
-                "put the file itself there",
-            ),
-            _ => return None,
-        };
-        Some(Report::warning("D082", what).at(start(&path)).hint(hint))
-    });
-    passed_over.collect()
+    if files.entries(folder).unwrap_or_default().iter().any(|(name, _)| name == ".md") {
+        let path = below(shown, ".md");
+        let what = format!("{} is ignored: an agent is called as its file, and that is no name", quoted(&path));
+        reports.push(Report::warning("D082", what).at(start(&path)).hint("rename the file"));
+    }
+    reports
+}
+
+/// The links among a folder's declarations that lead to nowhere or out of the project, which are not followed: those
+/// that are not `listed`.
+pub(crate) fn lost_links(
+    files: &dyn Files,
+    folder: &str,
+    shown: &str,
+    listed: &[String],
+    is_declaration: impl Fn(&str) -> bool,
+) -> Vec<Report> {
+    let entries = files.entries(folder).unwrap_or_default().into_iter();
+    let lost = entries
+        .filter(|(name, kind)| *kind == Kind::Link && is_declaration(name) && !listed.contains(name))
+        .map(|(name, _)| {
+            let path = below(shown, &name);
+            let what = format!("{} is ignored: it is a link that leads to no file of the project", quoted(&path));
+            Report::warning("D082", what).at(start(&path)).hint("put the file itself there")
+        });
+    lost.collect()
+}
+
+fn below(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// A Markdown file's name without its ending.

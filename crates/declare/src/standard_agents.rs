@@ -93,6 +93,7 @@ impl Reader<'_> {
             self.reports.push(files::unreadable(folder, &fault));
             Vec::new()
         });
+        self.reports.extend(files::lost_links(self.files, folder, folder, &names, |name| stem(name).is_some()));
         for name in names.iter().filter(|name| has_other_ending(name)) {
             let report = Report::warning("D081", "this file declares nothing: no definition has a name that ends so");
             let place = Faults::new(format!("{folder}/{name}")).place(Spot::START);

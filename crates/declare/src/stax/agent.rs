@@ -9,12 +9,14 @@ use crate::draft::Declared;
 use crate::exchange::stax_model;
 use crate::faults::{Faults, quoted};
 use crate::fields::{Fields, Shape};
+use crate::files;
 use crate::format::Format;
 use crate::solo::{Said, Solo};
 use crate::tree::{At, Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
+use std::io;
 
 /// Reads the definition in the file `entry`.
 pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
@@ -22,6 +24,10 @@ pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
     let stem = At { value: Name::from("agent"), spot: Spot::START };
     let mut parcel = Parcel::new(ParcelKind::Agent, entry);
     let node = source.definition(entry, &mut faults);
+    if node.is_none() && faults.reports.is_empty() {
+        // A link that leads nowhere is an entry all the same.
+        faults.reports.push(files::unreadable(entry, &io::ErrorKind::NotFound.into()));
+    }
     let read = node.and_then(|node| definition(source, &node, &mut parcel, &mut faults));
     let (name, draft, subagents) = read.unwrap_or((stem, None, Vec::new()));
     let claimed = std::mem::take(&mut source.claimed);

@@ -222,12 +222,13 @@ impl Files for Linked {
         Ok(match folder {
             "subagents" => vec![(".md".to_owned(), Kind::File), link(".hidden.md"), link("inside.md"), link("out.md")],
             ".dex/agents" | ".claude/agents" | ".agents/agents" => vec![link("out.md"), link("out.txt")],
+            "agents/tools" => vec![link("out.json"), link("out.ts"), link("out.d.ts"), link(".out.ts"), link("out.md")],
             _ => Vec::new(),
         })
     }
 
-    fn kind(&self, _: &str) -> io::Result<Kind> {
-        Err(io::ErrorKind::NotFound.into())
+    fn kind(&self, path: &str) -> io::Result<Kind> {
+        if path == "agent.ts" { Ok(Kind::Link) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
@@ -260,6 +261,11 @@ fn a_file_that_was_meant_to_declare_something_is_not_passed_over_in_silence() {
         link(".agents/agents/out.md"),
         link(".claude/agents/out.md"),
         link(".dex/agents/out.md"),
+        "error[D001] agent.ts:1:1 `agent.ts` cannot be read: entity not found | check that it is there and that you may \
+         read it"
+            .to_owned(),
+        link("agents/tools/out.json"),
+        link("agents/tools/out.ts"),
         unnamed.to_owned(),
         link("subagents/out.md"),
     ];
