@@ -173,7 +173,7 @@ fn may_reach(state: &ThreadState, to: ThreadId) -> Result<(), String> {
     match state.children.get(&to) {
         Some(child) if child.terminated => Err(format!("the thread `{to}` is terminated")),
         Some(_) => Ok(()),
-        None => Err(format!("`{to}` is neither the parent of this thread nor a child of it")),
+        None => Err(format!("`{to}` is neither the parent of this thread nor a child of it that can be written to")),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Scripted tools and the threads around theirs: the parent, the children, and nobody else.
 
 use crate::smithy::{PROBE, result, team, user_of};
-use crate::stage::{Stage, by_turn, solo};
+use crate::stage::{Stage, by_turn, is, solo};
 use entourage_model::{Agent, Role, ThreadStatus, ToolStatus, VariableValue};
-use entourage_testkit::Reply;
 use entourage_testkit::cast::{self, background, blocking, resumable};
+use entourage_testkit::{Reply, Request};
 use serde_json::json;
 
 /// `boss` starts `worker`, which calls the probe.
@@ -101,6 +101,31 @@ async fn a_tool_sees_its_children_and_can_write_to_them_and_look_at_them() {
     let child = stage.kids(thread).await[0].id;
     assert_eq!(stage.texts(child, Role::User).await, ["help", "once more"]);
     assert_eq!(stage.texts(child, Role::Assistant).await, ["helped", "helped again"]);
+}
+
+#[tokio::test]
+async fn a_child_whose_work_is_over_can_still_be_looked_at() {
+    let body = "const gone = await state.getChildThread(args.reference);
+        let refused; try { await gone.queueMessage({ role: 'user', content: 'x' }); } catch (error) { refused = 'refused'; }
+        return [state.children.length, gone.agentId, gone.status, (await gone.getMessages()).at(-1).content, refused].join('|');";
+    let brain = |request: &Request| {
+        let told = request.texts("user").into_iter().find_map(|text| {
+            let (_, rest) = text.split_once("(reference: ")?;
+            Some(rest.split_once(')')?.0.to_owned())
+        });
+        match (request.tool_results().len(), told) {
+            _ if is(request, "worker") => Reply::text("worked"),
+            (0, _) => Reply::call("worker", json!({"message": "work"})),
+            (1, Some(reference)) => Reply::call(PROBE, json!({ "reference": reference })),
+            _ => Reply::text("over"),
+        }
+    };
+    let mut stage = Stage::new(Vec::new(), brain).await;
+    let boss: Agent = solo("boss", vec![background("worker"), cast::tool(PROBE)]);
+    stage.team = team(vec![boss, solo("worker", vec![])], &[(PROBE, body)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    assert_eq!(stage.texts(thread, Role::Tool).await.last().unwrap(), "0|worker|done|worked|refused");
 }
 
 #[tokio::test]

@@ -11,10 +11,16 @@ impl ThreadDoor {
     /// What a script knows of a child; nothing where the reference is not one of a child.
     pub(super) async fn child(&self, reference: &str) -> Result<Value, String> {
         let Ok(child) = reference.parse::<ThreadId>() else { return Ok(Value::Null) };
-        if !self.desk().state.children.contains_key(&child) {
-            return Ok(Value::Null);
+        if self.is_child(child).await? { self.facts_of(child).await } else { Ok(Value::Null) }
+    }
+
+    /// One whose work is over, and that nobody can write to again, is still a child.
+    async fn is_child(&self, thread: ThreadId) -> Result<bool, String> {
+        if self.desk().state.children.contains_key(&thread) {
+            return Ok(true);
         }
-        self.facts_of(child).await
+        let row = self.inner.store.thread(thread).await.map_err(file::told)?;
+        Ok(row.is_some_and(|row| row.parent == Some(self.place.thread)))
     }
 
     pub(super) async fn parent(&self) -> Result<Value, String> {
@@ -68,10 +74,8 @@ impl ThreadDoor {
 
     /// A relative can be written to and looked at; a child can be ended as well.
     pub(super) async fn ask_relative(&self, thread: ThreadId, method: &str, arguments: Value) -> Result<Value, String> {
-        let (is_parent, is_child) = {
-            let state = &self.desk().state;
-            (state.started.parent == Some(thread), state.children.contains_key(&thread))
-        };
+        let is_parent = self.desk().state.started.parent == Some(thread);
+        let is_child = !is_parent && self.is_child(thread).await?;
         if !is_parent && !is_child {
             return Err(format!("`{thread}` is neither the parent of this thread nor a child of it"));
         }
