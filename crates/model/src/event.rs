@@ -348,6 +348,9 @@ pub struct VariablesRequest {
     pub attachments: Vec<Attachment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// The answer that asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<MessageId>,
     /// The dialect that the child was asked for in.
     #[serde(default, skip_serializing_if = "Dialect::is_standard")]
     pub dialect: Dialect,

@@ -16,7 +16,8 @@ impl Desk<'_> {
             let started = order.map_or(Ok(None), |order| match self.may_spawn(&order) {
                 Ok(()) => {
                     let thread = self.ids.thread();
-                    self.bear(Birth { thread, wait: Wait::Background, given: BTreeMap::new(), order });
+                    let (wait, given) = (Wait::Background, BTreeMap::new());
+                    self.bear(Birth { thread, wait, given, group: self.group(), order });
                     let run = self.state.children.get(&thread).and_then(|child| child.link.run.clone());
                     Ok(run.map(|run| (run, thread)))
                 }

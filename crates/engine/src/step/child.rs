@@ -9,9 +9,9 @@ use crate::hook::{Occasion, hears_birth};
 use crate::state::{CallState, rest_word};
 use crate::variable;
 use entourage_model::{
-    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, NewRun,
-    NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall, VariableValue,
-    Wait, Write, copy_path,
+    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, MessageId,
+    NewRun, NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall,
+    VariableValue, Wait, Write, copy_path,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -32,6 +32,8 @@ pub(super) struct Birth<'a> {
     pub(super) wait: Wait,
     /// Variables that it is given beyond what it inherits.
     pub(super) given: BTreeMap<String, VariableValue>,
+    /// The answer that asked for it.
+    pub(super) group: Option<MessageId>,
     pub(super) order: Order<'a>,
 }
 
@@ -95,7 +97,7 @@ impl Desk<'_> {
         let thread = self.ids.thread();
         let wait = self.wait(call, order.patience);
         let waits = wait != Wait::Background;
-        self.bear(Birth { thread, wait, given: BTreeMap::new(), order });
+        self.bear(Birth { thread, wait, given: BTreeMap::new(), group: self.group(), order });
         if let Some(link) = self.state.children.get(&thread).map(|child| child.link.clone()).filter(|_| !waits) {
             let text = self.told(call, &link, link.run.as_ref()).accepted();
             self.end_call(call, Outcome::Done, text);
@@ -112,9 +114,14 @@ impl Desk<'_> {
         }
     }
 
+    /// Whoever is started by one answer belongs together.
+    pub(super) fn group(&self) -> Option<MessageId> {
+        self.state.session.as_ref().and_then(|session| Some(session.answer.as_ref()?.id))
+    }
+
     /// Makes the child part of this decision.
     pub(super) fn bear(&mut self, birth: Birth<'_>) {
-        let Birth { thread, wait, given, order } = birth;
+        let Birth { thread, wait, given, group, order } = birth;
         let entry = &order.entry;
         let Some(agent) = self.world.team.agent(&entry.agent) else { return };
         let link = ChildLink {
@@ -126,7 +133,7 @@ impl Desk<'_> {
             title: agent.title.clone(),
             description: entry.description.clone().unwrap_or_else(|| agent.pitch().to_owned()),
             given_name: order.name.clone(),
-            group: self.state.session.as_ref().and_then(|session| Some(session.answer.as_ref()?.id)),
+            group,
             dialect: order.dialect,
             resumable: entry.resumable.is_some(),
             blocking: entry.blocking,

@@ -28,6 +28,7 @@ impl Desk<'_> {
             given_name: order.name.clone(),
             attachments: order.attachments.clone(),
             arguments: order.arguments.clone(),
+            group: self.group(),
             dialect: order.dialect,
             instructions: order.dowry.instructions.clone(),
             tools: order.dowry.tools.clone(),
@@ -85,6 +86,6 @@ impl Desk<'_> {
                 mirrors: None,
             },
         };
-        self.bear(Birth { thread: child, wait: Wait::Background, given, order });
+        self.bear(Birth { thread: child, wait: Wait::Background, given, group: request.group, order });
     }
 }

@@ -87,6 +87,9 @@ async fn a_request_for_variables_is_shown_and_used_once() {
     assert_eq!((&news["content"], &news["silent"]), (&json!(text), &json!(true)));
     let entry = &stage.settle(&thread).await["children"][0];
     assert_eq!((&entry["reference"], &entry["threadName"]), (&json!(child), &json!("Ann")));
+    let said = stage.get(&format!("/threads/{thread}/messages")).await.json();
+    let asked = said["messages"].as_array().unwrap().iter().find(|message| message["role"] == "assistant").unwrap();
+    assert_eq!(entry["spawnGroupId"], asked["id"], "the answer that first asked for it");
 }
 
 #[tokio::test]
