@@ -43,6 +43,8 @@ pub enum Lie {
     ContentDigest(String),
     /// Other bytes for whatever is asked for by this tag or digest.
     Manifest(String, Bytes),
+    /// Announces every manifest whole, sends so many bytes and hangs up.
+    CutManifest(usize),
     /// A manifest that never ends.
     Endless,
     /// Answers 503 so often, whatever is asked for.

@@ -4,9 +4,9 @@ use super::Registry;
 use super::trouble::{Trouble, Unread, bounded, chunk};
 use super::wire::{Action, Wire};
 use entourage_bundle::{
-    BlobReader, Blobs as _, Change, Descriptor, Fault, MANIFEST_BYTES_MAX, Manifest, Reference, Staged, names,
+    BlobReader, Blobs as _, Change, Descriptor, Exit, Fault, MANIFEST_BYTES_MAX, Manifest, Reference, Staged, names,
 };
-use entourage_model::Digest;
+use entourage_model::{Digest, Report};
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use std::io::Write as _;
@@ -78,7 +78,7 @@ impl Registry {
                 let announced = announced(&response);
                 let announced_bytes = response.content_length();
                 let bytes = bounded(response, MANIFEST_BYTES_MAX as usize).await;
-                let bytes = bytes.map_err(|unread| unread_manifest(wire, unread, digest, announced_bytes))?;
+                let bytes = bytes.map_err(|unread| unread_manifest(wire, unread, wanted, announced_bytes))?;
                 let found = Digest::of(&bytes);
                 let refuse =
                     |reason: String| Trouble::from(Fault::Tampered { digest: digest.unwrap_or(found), reason });
@@ -172,18 +172,23 @@ fn announced(response: &Response) -> Option<String> {
     Some(String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
 }
 
-fn unread_manifest(wire: &Wire, unread: Unread, digest: Option<Digest>, bytes: Option<u64>) -> Trouble {
+/// What came is not what was announced, or cannot be a manifest: a fault of the bytes, as it would be of a blob's.
+fn unread_manifest(wire: &Wire, unread: Unread, wanted: &str, bytes: Option<u64>) -> Trouble {
+    let refuse = |reason: String, hint: &str| {
+        let report = Report::error("B008", format!("the manifest of `{wanted}` is refused: {reason}"));
+        Trouble::from(Fault::new(Exit::Integrity, report.hint(hint)))
+    };
     match unread {
-        Unread::TooLong => Trouble::odd(&wire.host, format!("sent a manifest of more than {MANIFEST_BYTES_MAX} bytes")),
+        Unread::TooLong => refuse(
+            format!("the registry sent a manifest of more than {MANIFEST_BYTES_MAX} bytes"),
+            "ask whoever published it",
+        ),
         Unread::Silent => Trouble::silent(&wire.host),
-        Unread::Broken(error) => match digest {
-            Some(digest) => {
-                let expected = bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
-                let reason = format!("the connection ended before the end{expected}");
-                Trouble::from(Fault::Tampered { digest, reason }).passing()
-            }
-            None => Trouble::unreachable(&wire.host, &error),
-        },
+        Unread::Broken(_) => {
+            let expected = bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
+            let reason = format!("the connection ended before the end{expected}");
+            refuse(reason, "it was cut short; try again, or ask whoever runs the registry").passing()
+        }
     }
 }
 

@@ -22,6 +22,7 @@ async fn other_bytes_than_promised_are_refused_and_leave_nothing() {
         (Lie::Blob(prompt, longer), "sent more than"),
         (Lie::Blob(prompt, Bytes::from_static(&PROMPT[..7])), "it has 7 bytes"),
         (Lie::Cut { blob: prompt, after: 7, times: 99 }, "the connection ended after 7 of 34 bytes"),
+        (Lie::CutManifest(40), "the manifest of `1` is refused: the connection ended before the end of"),
         (Lie::ContentDigest(format!("sha256:{}", "0".repeat(64))), "the registry announced the digest"),
         (Lie::ContentDigest("nonsense".to_owned()), "the registry announced the digest"),
         (Lie::Manifest("1".to_owned(), Bytes::from_static(b"{\"schemaVersion\":2")), "malformed"),
@@ -101,6 +102,6 @@ async fn an_answer_without_end_is_given_up() {
     publish(&registry, &manifest());
     registry.lie(Lie::Endless);
     let (exit, text) = told(Local::new().pull(&client(), &reference(&registry, "t/a:1")).await);
-    assert_eq!(exit, 3);
+    assert_eq!(exit, 6);
     assert!(text.contains("sent a manifest of more than"), "{text}");
 }

@@ -157,7 +157,14 @@ fn get_manifest(state: &State, wanted: &Wanted) -> Response<Sent> {
     });
     let announced = announced.unwrap_or_else(|| Digest::of(&bytes).to_string());
     let head = Response::builder().status(200).header(CONTENT_TYPE, media_type).header(DIGEST_HEADER, announced);
-    finish(head, bytes)
+    let cut = state.lies.iter().find_map(|lie| match lie {
+        Lie::CutManifest(after) => Some(Sent::cut(&bytes, *after)),
+        _ => None,
+    });
+    match cut {
+        Some(cut) => head.body(cut).expect("its headers are those of a whole one"),
+        None => finish(head, bytes),
+    }
 }
 
 fn put_manifest(state: &mut State, wanted: &Wanted, body: &Bytes) -> Response<Sent> {
