@@ -190,6 +190,14 @@ impl Files for Project {
             read => read,
         }
     }
+
+    fn precedence(&self, path: &str) -> usize {
+        self.packed.as_ref().map_or(0, |packed| packed.files.precedence(path))
+    }
+
+    fn is_on_disk(&self) -> bool {
+        self.packed.is_none()
+    }
 }
 
 fn kind_of(file_type: cap_std::fs::FileType) -> Kind {

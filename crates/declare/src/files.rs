@@ -34,6 +34,11 @@ pub trait Files: Sync {
     fn precedence(&self, _path: &str) -> usize {
         0
     }
+
+    /// Whether an agent that works in the project's folder finds the files there. Those of a bundle are nowhere.
+    fn is_on_disk(&self) -> bool {
+        true
+    }
 }
 
 /// What a path leads to.

@@ -3,7 +3,7 @@
 
 use crate::project::Project;
 use crate::registry::{AGENT, build, spoil};
-use entourage_testkit::{Access, RealRegistry};
+use entourage_testkit::{Access, FakeModel, RealRegistry, Reply, Request};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -75,6 +75,25 @@ fn packages_are_fetched_pinned_and_merged_in_their_order() {
     assert_eq!(told(&Project::new(), &whole), expected);
     let again = build(&author);
     assert_eq!(author.json(&["inspect", &whole])["digest"], again, "the lock decides");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_runs_is_told_rules_in_the_order_of_their_packages_and_its_skills() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let model = FakeModel::start(|request: &Request| Reply::text(request.system())).await;
+    let near = format!("{}/p/near:1", registry.host());
+    publish(&package("near", &[]), &near);
+    let skill = "---\nname: mend\ndescription: Mends.\n---\n\nTake a needle.\n";
+    let definition = agent(&[&near]).read("agent.json").replacen('{', "{\"skills\":\"./skills\",", 1);
+    let author = agent(&[]).file("agent.json", &definition).file("skills/mend/SKILL.md", skill);
+    let digest = build(&author);
+    let bundle = format!("oci:{}@{digest}", author.path().join(".entourage/oci").display());
+    let here = Project::new().with_model(&model);
+    let said = here.say(&["--json", "--project", &bundle, "--model", "openai:fake", "run", "go"]);
+    let told = said.document()["result"].as_str().unwrap().to_owned();
+    let titles: Vec<_> = told.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(titles, ["## Rule: of-near", "## Rule: of-agent", "## Skill: mend"], "{told}");
+    assert!(told.ends_with("## Skill: mend\n\nMends.\n\nTake a needle."), "{told}");
 }
 
 #[test]

@@ -36,6 +36,16 @@ pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) path: String,
+    /// What it says, where its file cannot be opened.
+    pub(super) text: Option<String>,
+}
+
+impl Skill {
+    /// The skill as a part of a longer text. Absent: it is read when it is needed.
+    fn section(&self) -> Option<String> {
+        let text = self.text.as_ref()?;
+        Some(format!("## Skill: {}\n\n{}\n\n{text}", self.name, self.description))
+    }
 }
 
 impl Parts {
@@ -69,9 +79,11 @@ pub(super) fn compose(parts: &Parts) -> String {
     }));
     sections.extend(parts.root_instructions.clone());
     sections.extend(parts.rules.iter().map(Rule::section));
-    if !parts.skills.is_empty() {
+    sections.extend(parts.skills.iter().filter_map(Skill::section));
+    let unread: Vec<_> = parts.skills.iter().filter(|skill| skill.text.is_none()).collect();
+    if !unread.is_empty() {
         let mut text = "## Skills\n\nRead the file of a skill before you do what it is for.\n".to_owned();
-        for Skill { name, description, path } in &parts.skills {
+        for Skill { name, description, path, .. } in unread {
             _ = write!(text, "\n- {name}: {description} (`{path}`)");
         }
         sections.push(text);

@@ -22,7 +22,11 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
         match source.files.kind(&path) {
             Ok(Kind::File) => {
                 let text = source.text(&path, Spot::START, &mut own);
-                skills.extend(text.and_then(|text| self::skill(&path, &text, &mut own)));
+                let skill = text.and_then(|text| self::skill(&path, &text, &mut own));
+                skills.extend(skill.map(|(skill, text)| match source.files.is_on_disk() {
+                    true => skill,
+                    false => Skill { text: Some(text), ..skill },
+                }));
             }
             _ => {
                 let what = format!("the skill {} has no `{FILE}`", quoted(&skill));
@@ -35,8 +39,9 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
     skills
 }
 
-fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<Skill> {
-    let Front::Parts { yaml, first_line, .. } = front::split(text) else {
+/// A skill, and what it says.
+fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<(Skill, String)> {
+    let Front::Parts { yaml, first_line, body } = front::split(text) else {
         let report = Report::error("D071", "a skill begins with front matter that has `name` and `description`");
         faults.push(Spot::START, report.hint("add it between two lines `---`"));
         return None;
@@ -57,5 +62,6 @@ fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<Skill> {
         fields.report_at(said.spot, Report::error("D058", what).hint(name::hint(said.value.as_str())));
     }
     fields.finish();
-    Some(Skill { name: said?.value.to_string(), description: description?.value.to_string(), path: path.to_owned() })
+    let (name, description) = (said?.value.to_string(), description?.value.to_string());
+    Some((Skill { name, description, path: path.to_owned(), text: None }, body.trim().to_owned()))
 }
