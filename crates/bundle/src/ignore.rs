@@ -77,11 +77,15 @@ impl Rule {
             return Ok(None);
         }
         // A slash anywhere but at the end ties the pattern to the project's folder.
-        let glob = match line.strip_prefix('/') {
+        let mut glob = match line.strip_prefix('/') {
             Some(line) => line.to_owned(),
             None if line.contains('/') => line.to_owned(),
             None => format!("**/{line}"),
         };
+        // More stars than two say nothing more.
+        while glob.contains("***") {
+            glob = glob.replace("***", "**");
+        }
         let glob = without_classes(&without_braces(&glob))?;
         let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
         let matcher = glob.map_err(|fault| fault.kind().to_string())?.compile_matcher();
@@ -194,6 +198,7 @@ mod tests {
         check("a/**", &["a/x", "a/b/x"], &["a/", "b/x"]);
         check("**/cache", &["cache", "a/cache", "a/b/cache/x"], &["a/caches"]);
         check("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["b", "x/a/b"]);
+        check("k/***/c.log\n****/d", &["k/c.log", "k/a/c.log", "d", "a/b/d"], &["c.log", "k/d.log"]);
         check("a?c", &["abc"], &["a/c", "ac"]);
         check("[ab].md", &["a.md", "d/b.md"], &["c.md"]);
         check("[!ab].md", &["c.md"], &["a.md"]);
