@@ -16,7 +16,7 @@ use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use crate::packages::{Pins, Resolved, Shelf, resolve};
 use crate::reference::Reference;
 use crate::sources::Sources;
-use entourage_declare::{Files as _, Loss, NamedPackage, Parcel, ParcelKind};
+use entourage_declare::{Files as _, Kind, Loss, NamedPackage, Parcel, ParcelKind};
 use entourage_model::{Digest, Place, Report, Severity};
 use folder::Folder;
 use serde_json::Value;
@@ -163,7 +163,9 @@ impl<'a> Draft<'a> {
 
 /// A file that is there and cannot be read is the machine's fault, unless the author made others.
 fn refusal(sources: &Sources<'_>, reports: Vec<Report>) -> Fault {
-    let is_there = |place: &Option<Place>| place.as_ref().is_some_and(|place| sources.kind(&place.file).is_ok());
+    // A folder or a link in the place of a file is the author's.
+    let is_file = |place: &Place| matches!(sources.kind(&place.file), Ok(Kind::File));
+    let is_there = |place: &Option<Place>| place.as_ref().is_some_and(is_file);
     let is_unreadable = |report: &Report| report.code.0 == "D001" && is_there(&report.place);
     let mut errors = reports.iter().filter(|report| report.severity == Severity::Error);
     match errors.all(is_unreadable) {

@@ -139,6 +139,15 @@ fn links_are_not_packed_unless_they_are_ignored() {
 }
 
 #[test]
+fn a_definition_that_is_a_folder_or_a_link_to_elsewhere_is_the_authors_fault() {
+    let folder = Project::new().file("agent.ts/index.ts", "export default {};");
+    folder.say(&["build"]).refused(1, &["error[D001]", "agent.ts"]);
+    let link = Project::new();
+    std::os::unix::fs::symlink("/etc/hostname", link.path().join("agent.ts")).unwrap();
+    link.say(&["build"]).refused(1, &["error[D001]", "agent.ts"]);
+}
+
+#[test]
 fn plain_agents_are_packed_beneath_lead() {
     let project = Project::new()
         .file(
