@@ -89,11 +89,11 @@ impl Remotes {
                 Ok(State::Cancelled) => return Ok(cancelled(Cancelled)),
                 Ok(State::AtWork) => {
                     trouble = Trouble::default();
-                    questions.is_answered = false;
+                    questions.answered = None;
                 }
-                Ok(State::Asks) => {
+                Ok(State::Asks(calls)) => {
                     trouble = Trouble::default();
-                    self.deny(task, &mut questions).await;
+                    self.deny(task, calls, &mut questions).await;
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
                 Err(Refused::Passing(why, trial)) => {
@@ -126,16 +126,17 @@ impl Remotes {
     }
 
     /// Nobody here can allow anything, so that what the task asks for is denied, once for each pause.
-    async fn deny(&self, task: &RemoteTask, questions: &mut Questions) {
-        if questions.is_answered {
+    async fn deny(&self, task: &RemoteTask, calls: Vec<String>, questions: &mut Questions) {
+        if questions.answered.as_ref() == Some(&calls) {
             return;
         }
-        match self.call(task, Method::POST, "resume", Some(json!({ "decisions": [] }))).await {
+        let decisions: Vec<_> = calls.iter().map(|call| json!({ "toolCallId": call, "approved": false })).collect();
+        match self.call(task, Method::POST, "resume", Some(json!({ "decisions": decisions }))).await {
             Ok(answered) => {
-                questions.is_answered = true;
+                questions.answered = Some(calls);
                 questions.denied += u32::from(answered.status.is_success());
             }
-            Err(Refused::Lasting(_)) => questions.is_answered = true,
+            Err(Refused::Lasting(_)) => questions.answered = Some(calls),
             Err(Refused::Passing(..)) => {}
         }
     }
@@ -209,7 +210,7 @@ impl Remotes {
                     answered.insist()?;
                     return match answered.state() {
                         State::Failed(why) => Err(failure(&why)),
-                        State::AtWork | State::Asks | State::Done(_) | State::Cancelled => Ok(()),
+                        State::AtWork | State::Asks(_) | State::Done(_) | State::Cancelled => Ok(()),
                     };
                 }
                 Err(Refused::Lasting(why)) => return Err(why),
@@ -244,7 +245,7 @@ impl Remotes {
             State::Done(result) => Ok(Ok(result.unwrap_or_default())),
             State::Failed(why) => Err(failure(&why)),
             State::Cancelled => Ok(Err(Cancelled)),
-            State::AtWork | State::Asks => Err("the remote agent gave no result".to_owned()),
+            State::AtWork | State::Asks(_) => Err("the remote agent gave no result".to_owned()),
         }
     }
 
@@ -310,8 +311,9 @@ fn cancelled(_: Cancelled) -> ModelAnswer {
 /// What a task wanted to be allowed.
 #[derive(Debug, Default)]
 struct Questions {
-    /// Of the current pause.
-    is_answered: bool,
+    /// The calls of the current pause, once they are denied. Others are another pause, also when nobody saw the task at
+    /// work between the two.
+    answered: Option<Vec<String>>,
     denied: u32,
 }
 

@@ -32,8 +32,8 @@ pub(super) enum Trial {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum State {
     AtWork,
-    /// It waits for decisions about tool calls.
-    Asks,
+    /// It waits for decisions about these tool calls, as far as it names them.
+    Asks(Vec<String>),
     Done(Option<String>),
     Failed(String),
     Cancelled,
@@ -87,10 +87,23 @@ impl Answered {
             "success" | "completed" => State::Done(field("result").map(text_of)),
             "error" | "failed" => State::Failed(error()),
             "cancelled" | "canceled" => State::Cancelled,
-            "awaiting_confirm" => State::Asks,
+            "awaiting_confirm" => State::Asks(self.asked()),
             _ => State::AtWork,
         }
     }
+
+    /// The calls that wait for a decision.
+    fn asked(&self) -> Vec<String> {
+        let listed =
+            ["pending_confirms", "pendingConfirms"].into_iter().find_map(|name| self.body.get(name)?.as_array());
+        listed.into_iter().flatten().filter_map(call_id).collect()
+    }
+}
+
+/// The id of a call that is to be confirmed: servers differ in how they write names.
+fn call_id(confirm: &Value) -> Option<String> {
+    let id = ["toolCallId", "tool_call_id"].into_iter().find_map(|name| confirm.get(name)?.as_str());
+    id.map(str::to_owned)
 }
 
 /// The head of an answer. Faults of the network and of a server that is not well are passing.
@@ -200,7 +213,11 @@ mod tests {
             (json!({"status": "success"}), State::Done(None)),
             (json!({"status": "failed", "error": "e"}), State::Failed("e".to_owned())),
             (json!({"status": "canceled"}), State::Cancelled),
-            (json!({"status": "awaiting_confirm"}), State::Asks),
+            (json!({"status": "awaiting_confirm"}), State::Asks(Vec::new())),
+            (
+                json!({"status": "awaiting_confirm", "pending_confirms": [{"toolCallId": "a"}, {"tool_call_id": "b"}, {}]}),
+                State::Asks(vec!["a".to_owned(), "b".to_owned()]),
+            ),
             (json!({"status": "pending"}), State::AtWork),
             (json!({"status": ""}), State::AtWork),
             (Value::Null, State::AtWork),

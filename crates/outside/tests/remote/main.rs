@@ -11,6 +11,7 @@ use entourage_outside::remote::Remotes;
 use far::{Answer, Asked, Far, says, streamed, streams};
 use futures::StreamExt as _;
 use futures::stream;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -173,6 +174,28 @@ async fn an_older_server_is_asked_without_a_context_and_a_question_is_denied_onc
     assert_eq!(answer.text, "the result");
     assert!(answer.note.unwrap().contains("denied"));
     assert_eq!((far.times(SUBMIT), far.times(RESUME)), (2, 1));
+}
+
+#[tokio::test]
+async fn every_call_that_a_task_asks_for_is_denied_by_its_id_and_each_pause_once() {
+    const RESUME: &str = "POST /base/tasks/task-1/resume";
+    let script = |asked: &Asked, before: usize| match (asked.line.as_str(), before) {
+        (SUBMIT, _) => says(200, PENDING),
+        // The second pause follows the first before anybody has looked.
+        (LOOK, 0..2) => {
+            says(200, r#"{"status":"awaiting_confirm","pending_confirms":[{"toolCallId":"c1"},{"tool_call_id":"c2"}]}"#)
+        }
+        (LOOK, 2..4) => says(200, r#"{"status":"awaiting_confirm","pending_confirms":[{"toolCallId":"c3"}]}"#),
+        (LOOK, _) => says(200, DONE),
+        (RESUME, _) => says(200, RUNNING),
+        _ => says(404, "{}"),
+    };
+    let (asked, _, far) = ask_for(|task| task, script).await;
+    assert!(asked.unwrap().note.unwrap().contains("more than once"));
+    let no = |call: &str| json!({ "toolCallId": call, "approved": false });
+    let sent = far.asked().into_iter().filter(|asked| asked.line == RESUME);
+    let sent: Vec<Value> = sent.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
+    assert_eq!(sent, [json!({ "decisions": [no("c1"), no("c2")] }), json!({ "decisions": [no("c3")] })]);
 }
 
 #[tokio::test]
