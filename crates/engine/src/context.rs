@@ -46,6 +46,7 @@ pub(crate) fn remote_task(world: &World<'_>, state: &ThreadState) -> Option<Remo
         session: state.id(),
         parent: state.started.parent,
         user_id: state.started.user_id.clone(),
+        denied: state.started.denied.clone(),
         input: asked.join("\n\n"),
         resumed: false,
     })

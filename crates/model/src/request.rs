@@ -40,6 +40,8 @@ pub struct RemoteTask {
     pub session: ThreadId,
     pub parent: Option<ThreadId>,
     pub user_id: Option<String>,
+    /// Tools that whoever started this work has denied: a server that heeds it denies them as well.
+    pub denied: Vec<Name>,
     pub input: String,
     /// Somebody may have asked for it before a crash: the server is asked whether it knows it, before it is submitted.
     pub resumed: bool,

@@ -147,6 +147,10 @@ pub(super) fn context(task: &RemoteTask) -> Value {
     if let Some(parent) = task.parent {
         context["parent_session_id"] = json!(parent);
     }
+    if !task.denied.is_empty() {
+        let rule = |tool| json!({ "tool_name": tool, "behavior": "DENY", "source": "parent" });
+        context["deny_rules"] = task.denied.iter().map(rule).collect();
+    }
     context
 }
 

@@ -48,6 +48,7 @@ fn task(url: &str) -> RemoteTask {
         session: ids.thread(),
         parent: None,
         user_id: Some("ann".to_owned()),
+        denied: Vec::new(),
         input: "work".to_owned(),
         resumed: false,
     }

@@ -239,6 +239,23 @@ async fn an_agent_of_another_server_answers_and_keeps_its_conversation() {
 }
 
 #[tokio::test]
+async fn what_is_denied_here_is_denied_by_the_other_server() {
+    let brain = |request: &Request| match request.last_role() {
+        "user" => Reply::call("list_files", json!({ "path": "." })),
+        _ => Reply::text(request.last_text()),
+    };
+    let able = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let far = Stage::with(able, brain, Limits::default()).await;
+    let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
+    let rules = json!([{ "tool_name": "list_files", "behavior": "DENY" }]);
+    for (id, context) in [("free", json!({})), ("denied", json!({ "deny_rules": rules }))] {
+        submit(&near, id, Some(context)).await;
+        let ended = near.get(&format!("/tasks/{id}/wait?timeout_seconds=20")).await.json();
+        assert_eq!(ended["result"].as_str().unwrap().contains("not allowed"), id == "denied", "{ended}");
+    }
+}
+
+#[tokio::test]
 async fn cancelling_reaches_the_other_server() {
     let far = Stage::new(Reply::hang()).await;
     let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
