@@ -201,6 +201,12 @@ impl Runtime {
         &self.inner.store
     }
 
+    /// What we call the tool that somebody names, perhaps as another harness does. A name that nobody here answers to
+    /// stays as it is.
+    pub fn own_name_of(&self, tool: Name) -> Name {
+        self.inner.tools.canonical(tool.as_str()).cloned().unwrap_or(tool)
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }

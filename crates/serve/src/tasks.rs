@@ -135,7 +135,8 @@ pub(crate) async fn submit(
     if let Some(user) = &service.user {
         context.user_id = Some(user.to_string());
     }
-    let order = Order { run: run.clone(), denied: std::mem::take(&mut context.denied), key };
+    let denied = std::mem::take(&mut context.denied).into_iter().map(|tool| service.runtime.own_name_of(tool));
+    let order = Order { run: run.clone(), denied: denied.collect(), key };
     match place(&service, (agent, words), context, order).await {
         Ok(()) => Ok(Json(taken)),
         Err(RuntimeError::NoAgent(agent)) => {
