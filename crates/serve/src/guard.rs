@@ -19,8 +19,11 @@ const USERS: [&str; 6] = ["threads", "runs", "tasks", "agents", "openapi.json", 
 /// How a request came in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// Our end of the connection: only requests for it, or for `localhost` with its port, are answered.
+    /// Our end of the connection: only requests for it, for what was listened on, or for `localhost` with its port, are
+    /// answered.
     pub(crate) address: SocketAddr,
+    /// Every address of the machine, perhaps: then the printed link names it so.
+    pub(crate) listened: SocketAddr,
     /// It says in two ways how long its body is.
     pub(crate) is_doubtful: bool,
 }
@@ -57,7 +60,7 @@ fn look(service: &Service, request: &Request) -> Result<Option<Bearer>, Fault> {
     if arrival.is_doubtful {
         return Err(Fault::bad_request("a request has either a content length or a transfer encoding"));
     }
-    check_host(arrival.address, request)?;
+    check_host(arrival, request)?;
     let bearer = if OPEN.contains(&plain_path(request)) {
         None
     } else {
@@ -75,9 +78,9 @@ fn plain_path(request: &Request) -> &str {
     path.strip_prefix("/api").filter(|rest| rest.starts_with('/')).unwrap_or(path)
 }
 
-fn check_host(address: SocketAddr, request: &Request) -> Result<(), Fault> {
+fn check_host(Arrival { address, listened, .. }: &Arrival, request: &Request) -> Result<(), Fault> {
     let headers = request.headers();
-    let own = [address.to_string(), format!("localhost:{}", address.port())];
+    let own = [address.to_string(), listened.to_string(), format!("localhost:{}", address.port())];
     let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
     let forbidden = |what: &'static str| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", what));
     // A target may name a host as well, and would go before the header.

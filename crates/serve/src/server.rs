@@ -92,9 +92,10 @@ impl Server {
                 }
             };
             let (router, drain, meters) = (router.clone(), drain.clone(), service.meters.clone());
+            let listened = self.address;
             connections.spawn(async move {
                 let (_slot, _counted) = (slot, meters.connection());
-                converse(stream, router, &drain).await;
+                converse((stream, listened), router, &drain).await;
             });
         }
         connections.close();
@@ -109,7 +110,7 @@ impl Server {
 }
 
 /// Answers the requests of one connection, until either end has enough.
-async fn converse(stream: TcpStream, router: Router, drain: &Drain) {
+async fn converse((stream, listened): (TcpStream, SocketAddr), router: Router, drain: &Drain) {
     let Ok(address) = stream.local_addr() else { return };
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
     _ = stream.set_nodelay(true);
@@ -117,7 +118,7 @@ async fn converse(stream: TcpStream, router: Router, drain: &Drain) {
     let (doubt, number) = (stream.doubt(), AtomicU64::new(0));
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         let is_doubtful = doubt.is_about(number.fetch_add(1, Ordering::Relaxed));
-        request.extensions_mut().insert(Arrival { address, is_doubtful });
+        request.extensions_mut().insert(Arrival { address, listened, is_doubtful });
         router.clone().call(request)
     });
     let mut builder = hyper::server::conn::http1::Builder::new();

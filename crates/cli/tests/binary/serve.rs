@@ -197,8 +197,12 @@ fn a_public_address_needs_a_token_that_was_there_before() {
     let mut link = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
     assert!(link.starts_with("http://0.0.0.0:"), "{link}");
-    signal(&child, Signal::TERM);
-    assert_eq!(ending(child).code, Some(0));
+    let (address, code) = link.trim().strip_prefix("http://").unwrap().split_once("/?code=").unwrap();
+    let (address, code, token) = (address.to_owned(), code.to_owned(), "0123456789abcdef".to_owned());
+    let server = Serving { child, address, token, code };
+    assert_eq!(server.ask("GET", "/threads", &Value::Null).0, 200, "{link} leads nowhere");
+    signal(&server.child, Signal::TERM);
+    assert_eq!(ending(server.child).code, Some(0));
 }
 
 #[test]
