@@ -4,16 +4,20 @@ use super::Mcp;
 use super::running::{SESSION, key_of};
 use crate::fault::Fault;
 use crate::service::Service;
+use axum::Json;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use rmcp::ErrorData;
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 use std::sync::Arc;
 
 const PATH: &str = "/mcp";
@@ -46,6 +50,16 @@ pub(crate) fn over_http(service: &Service) -> Router<Service> {
     Router::new().route_service(PATH, inner).layer(from_fn_with_state(mcp, look))
 }
 
+/// What the protocol's own code cannot read it takes for another type than JSON, which the guard has seen that it is.
+fn misunderstood(bytes: &[u8]) -> Response {
+    let error = match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Ok(_) => ErrorData::invalid_request("this is no message of the protocol, or more than one", None),
+        Err(fault) => ErrorData::parse_error(format!("the body is no JSON: {fault}"), None),
+    };
+    let answer = Json(json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+    (StatusCode::BAD_REQUEST, answer).into_response()
+}
+
 /// Takes calls back, and gives clients a name for that: without sessions nobody else does. A client that begins is given
 /// one, and whoever comes with one that we have never seen is as welcome.
 async fn look(State(mcp): State<Mcp>, request: Request, next: Next) -> Response {
@@ -62,7 +76,10 @@ async fn look(State(mcp): State<Mcp>, request: Request, next: Next) -> Response 
     {
         mcp.running.cancel(&key_of(Some(&parts), id));
     }
-    let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+    let mut response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return misunderstood(&bytes);
+    }
     if is_greeting && response.status().is_success() {
         let name = mcp.service.runtime.fresh_id();
         if let Ok(name) = HeaderValue::from_str(&name) {

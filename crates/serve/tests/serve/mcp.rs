@@ -165,6 +165,24 @@ async fn nobody_comes_in_without_the_token_or_from_another_page() {
 }
 
 #[tokio::test]
+async fn what_is_no_message_of_the_protocol_is_refused_in_its_own_way() {
+    let stage = Stage::with(vec![helper()], echo, Limits::default()).await;
+    for (body, code) in [
+        ("{", -32700),
+        ("", -32700),
+        ("[]", -32600),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+        ("7", -32600),
+    ] {
+        let request = stage.request("POST", "/mcp").header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream");
+        let answer = stage.send(request.body(http_body_util::Full::new(body.into())).unwrap()).await;
+        let said = answer.json();
+        assert_eq!((answer.status, &said["error"]["code"], &said["id"]), (400, &json!(code), &Value::Null), "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_wants_to_know_is_told_that_its_call_is_at_work() {
     let brain = |_: &Request| Reply::text("done").after(Duration::from_millis(1500));
     let stage = Stage::with(vec![helper()], brain, Limits::default()).await;
