@@ -23,6 +23,8 @@ use utoipa::{IntoParams, ToSchema};
 const WAIT_SECONDS_MAX: f64 = 600.0;
 const WAIT_SECONDS: f64 = 30.0;
 const TAGS_MAX: usize = 100;
+/// Of the UUIDs that threads have.
+const ID_VERSION: usize = 7;
 /// Of a tag, of a user's id and of a variable's name.
 const LABEL_BYTES_MAX: usize = 1024;
 
@@ -162,7 +164,8 @@ pub(crate) struct Threads<'r> {
     (status = 400, description = "A filter, limit or cursor that cannot be"),
 ))]
 pub(crate) async fn list(Admitted(service): Admitted, Query(wanted): Query<Wanted>) -> Result<Response, Fault> {
-    let id = |text: &str| text.parse::<ThreadId>().ok();
+    // A thread that was deleted since is as good a place to go on from; an id that was never drawn here is none.
+    let id = |text: &str| text.parse::<ThreadId>().ok().filter(|id| id.uuid().get_version_num() == ID_VERSION);
     let cursor = Cursor::parse(wanted.limit.as_deref(), wanted.cursor.as_deref(), id)?;
     let parent = wanted.parent.map(|text| text.parse::<ThreadId>()).transpose();
     let root = wanted.root.map(|text| text.parse::<ThreadId>()).transpose();

@@ -114,6 +114,8 @@ async fn what_cannot_be_asked_for_is_refused() {
         "/threads?limit=1001",
         "/threads?limit=x",
         "/threads?cursor=x",
+        "/threads?cursor=2f1d7a52-3f0c-4c51-9f9b-6f2a44a0b7c3",
+        "/threads?cursor=00000000-0000-0000-0000-000000000000",
         "/threads?parent=x",
         "/threads?colour=red",
         "/threads?status=idle&status=done",
