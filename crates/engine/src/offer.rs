@@ -5,8 +5,8 @@ use crate::hook::Echo;
 use crate::state::ThreadState;
 use crate::subprompt;
 use entourage_model::{
-    Agent, EffectClass, FileRow, Limits, Name, Prompt, Served, ServerEntry, Side, SideConfig, Team, ToolEntry,
-    ToolSpec, Variables, Vault, means_tool, server_of,
+    Agent, EffectClass, FileRow, Limits, Name, Prompt, Served, ServerEntry, Side, SideConfig, Team, Timestamp,
+    ToolEntry, ToolSpec, Variables, Vault, means_tool, server_of,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct World<'a> {
     pub echoes: &'a [Echo],
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
+    /// When the process that decides came to the store: what is older was left by another.
+    pub since: Timestamp,
 }
 
 impl<'a> World<'a> {
@@ -207,6 +209,7 @@ mod tests {
             files: &BTreeMap::new(),
             definitions: &BTreeMap::new(),
             tree_left: 0,
+            since: Timestamp(0),
             echoes: &[],
         };
         let offered: Vec<_> = offered(&world, &state, &prompt).iter().map(|spec| spec.name.clone()).collect();

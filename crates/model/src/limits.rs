@@ -16,6 +16,7 @@ pub struct Limits {
     pub steps: u32,
     /// Turns of both sides in one session.
     pub session_turns: u32,
+    /// The time of one session. In a process that takes up what another left it has all of it again.
     pub run_seconds: u64,
     pub first_byte_seconds: u64,
     pub stall_seconds: u64,

@@ -5,7 +5,7 @@
 //! anew under another id as soon as the store answers.
 
 use crate::runtime::Inner;
-use entourage_model::{Ids, NodeId, ThreadId};
+use entourage_model::{Ids, NodeId, ThreadId, Timestamp};
 use entourage_store::{Lease, Store, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +35,8 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 struct Membership {
     id: NodeId,
+    /// When it began, by the store's clock.
+    since: Timestamp,
     /// When the last heartbeat was sent that the store took.
     heard: Instant,
     /// Cancelled when it is lost: every actor under it ends.
@@ -42,8 +44,8 @@ struct Membership {
 }
 
 impl Membership {
-    fn new(id: NodeId, heard: Instant) -> Self {
-        Self { id, heard, over: CancellationToken::new() }
+    fn new(id: NodeId, since: Timestamp, heard: Instant) -> Self {
+        Self { id, since, heard, over: CancellationToken::new() }
     }
 }
 
@@ -52,7 +54,7 @@ impl Node {
     pub(crate) async fn join(store: &dyn Store) -> Result<Self, StoreError> {
         let (id, heard) = (fresh_id(store), Instant::now());
         store.register(id).await?;
-        let membership = Mutex::new(Membership::new(id, heard));
+        let membership = Mutex::new(Membership::new(id, store.now(), heard));
         Ok(Self { life: store.node_life(), is_shared: store.is_shared(), membership, doubt: Notify::new() })
     }
 
@@ -63,6 +65,11 @@ impl Node {
 
     pub(crate) fn id(&self) -> NodeId {
         self.membership().id
+    }
+
+    /// When this membership began. What is older was left by others, or by this process before it lost the store.
+    pub(crate) fn since(&self) -> Timestamp {
+        self.membership().since
     }
 
     /// What tells the actors of this membership to end; nothing if it is over already.
@@ -104,8 +111,8 @@ impl Node {
     }
 
     /// Returns the id that it had before.
-    fn renew(&self, id: NodeId, heard: Instant) -> NodeId {
-        std::mem::replace(&mut *self.membership(), Membership::new(id, heard)).id
+    fn renew(&self, membership: Membership) -> NodeId {
+        std::mem::replace(&mut *self.membership(), membership).id
     }
 }
 
@@ -180,7 +187,7 @@ async fn rejoin(inner: &Inner) -> bool {
         }
         Err(_) => return false,
     }
-    let former = inner.node.renew(id, sent);
+    let former = inner.node.renew(Membership::new(id, inner.store.now(), sent));
     // A store that was restored from a copy may tell another story under the same numbers.
     inner.cache.clear();
     tracing::warn!(%former, %id, "others took this node for dead; it goes on under another id");

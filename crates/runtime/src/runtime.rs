@@ -276,6 +276,7 @@ impl Inner {
             definitions: NO_DEFINITIONS,
             echoes: &[],
             tree_left,
+            since: self.node.since(),
         }
     }
 

@@ -90,6 +90,7 @@ impl Actor {
     pub(crate) fn crash(&mut self) -> Result<Decision, Broken> {
         self.flights = Flights::default();
         self.state = fold(&self.journal);
+        self.setup.since = self.now();
         self.feed(Input::Resumed)
     }
 

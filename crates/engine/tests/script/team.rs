@@ -52,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) files: BTreeMap<String, FileRow>,
     pub(crate) definitions: BTreeMap<String, Arc<str>>,
     pub(crate) tree_left: u32,
+    /// When the process came that works on the thread now.
+    pub(crate) since: Timestamp,
     pub(crate) started: Started,
 }
 
@@ -65,6 +67,7 @@ impl Setup {
             files: BTreeMap::new(),
             definitions: BTreeMap::new(),
             tree_left: 200,
+            since: Timestamp(0),
             started: started("nobody"),
         };
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -107,6 +110,7 @@ impl Setup {
             definitions: &self.definitions,
             echoes: &[],
             tree_left: self.tree_left,
+            since: self.since,
         }
     }
 

@@ -124,6 +124,33 @@ fn every_session_has_a_deadline_of_its_own() {
 }
 
 #[test]
+fn what_a_process_left_has_all_its_time_again_from_when_the_next_one_came() {
+    check(
+        MINUTE,
+        r#"
+        < ask r1 hi ...
+        < tick 50
+        < crash
+        > CallModel boss a 0
+        < tick 40
+        ! SessionResumed
+        < tick 19
+        < tick 1
+        ! SessionEnded failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached" rest=failed
+        > EndRun r1 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
+        > Abort
+        # What begins in the next process has its own time, as ever.
+        < ask r2 next ...
+        < tick 59
+        < tick 1
+        ! SessionEnded failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached" rest=failed
+        > EndRun r2 failed "run_seconds: the limit of 60 seconds is reached" limit="run_seconds: the limit of 60 seconds is reached"
+        > Abort
+        "#,
+    );
+}
+
+#[test]
 fn a_message_that_waits_at_the_deadline_starts_the_next_session() {
     check(
         MINUTE,
