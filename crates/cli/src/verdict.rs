@@ -1,4 +1,4 @@
-//! What a root thread's work came to: the document of `run --json`, the text on stdout, the exit code.
+//! What a thread's work came to: the document of `run --json`, the text on stdout, the exit code.
 
 use crate::advice;
 use crate::failure::{Exit, Failure};
@@ -16,7 +16,7 @@ pub(crate) struct Verdict {
     pub(crate) status: Status,
     pub(crate) result: Option<String>,
     pub(crate) error: Option<String>,
-    /// Of the root thread alone.
+    /// Of the thread alone.
     pub(crate) usage: Usage,
     pub(crate) children: Vec<ChildVerdict>,
     #[serde(skip)]
@@ -34,9 +34,9 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// For a root that is about to work on.
-    pub(crate) async fn rest(source: &dyn Source, root: ThreadId) -> Result<Self, Failure> {
-        let ended = last_run(source, root).await?.filter(|run| run.status.is_terminal());
+    /// For a thread that is about to work on.
+    pub(crate) async fn rest(source: &dyn Source, thread: ThreadId) -> Result<Self, Failure> {
+        let ended = last_run(source, thread).await?.filter(|run| run.status.is_terminal());
         Ok(Self::Rest { ended: ended.map(|run| run.id) })
     }
 }
@@ -60,13 +60,13 @@ pub(crate) struct ChildVerdict {
 }
 
 impl Verdict {
-    /// Reads what became of a root. Its last session counts, which may be a later one than that of its first run:
+    /// Reads what became of a thread. Its last session counts, which may be a later one than that of its first run:
     /// children in the background wake it again. Nothing for a thread that is not there.
-    pub(crate) async fn read(source: &dyn Source, root: ThreadId, work: Work) -> Result<Option<Self>, Failure> {
-        let Some(row) = source.thread(root).await? else { return Ok(None) };
-        let tree = Tree::read(source, root).await?;
-        let run = last_run(source, root).await?;
-        let end = source.last_end(root).await?;
+    pub(crate) async fn read(source: &dyn Source, thread: ThreadId, work: Work) -> Result<Option<Self>, Failure> {
+        let Some(row) = source.thread(thread).await? else { return Ok(None) };
+        let tree = Tree::read(source, row.root).await?;
+        let run = last_run(source, thread).await?;
+        let end = source.last_end(thread).await?;
         let (status, result, error) = match (&end, &run) {
             _ if row.status == ThreadStatus::Terminated => {
                 (Status::Terminated, None, Some("the thread was terminated".to_owned()))
@@ -82,8 +82,17 @@ impl Verdict {
                 run.filter(|run| ended.as_ref() != Some(&run.id) && is_own(run)).map(|run| run.id)
             }
         };
-        let children = ChildVerdict::below(&tree, root);
-        Ok(Some(Self { thread_id: root, run_id, status, result, error, usage: row.usage, children, agent: row.agent }))
+        let children = ChildVerdict::below(&tree, thread);
+        Ok(Some(Self {
+            thread_id: row.id,
+            run_id,
+            status,
+            result,
+            error,
+            usage: row.usage,
+            children,
+            agent: row.agent,
+        }))
     }
 
     /// Prints it, and notes that whoever asked was given the result.
@@ -143,9 +152,9 @@ impl ChildVerdict {
     }
 }
 
-/// The newest run of a root.
-async fn last_run(source: &dyn Source, root: ThreadId) -> Result<Option<RunRow>, Failure> {
-    let filter = RunFilter { thread: Some(root), ..RunFilter::default() };
+/// The newest run of a thread.
+async fn last_run(source: &dyn Source, thread: ThreadId) -> Result<Option<RunRow>, Failure> {
+    let filter = RunFilter { thread: Some(thread), ..RunFilter::default() };
     Ok(source.runs(&filter, 1).await?.pop())
 }
 

@@ -46,7 +46,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     // What was left unfinished in its tree goes on as well.
     let concerned = errand.bench.unfinished(Some(row.root)).await?.into_iter().chain([row.clone()]).collect();
     readiness.insist_for(&errand.bench, concerned).await?;
-    let past = Work::rest(errand.bench.storage(), row.root).await?;
+    let past = Work::rest(errand.bench.storage(), row.id).await?;
     let runtime = errand.bench.runtime.clone();
     let live = errand.live(row.root, invocation.show()).after_past().await;
     let live = live.map_err(|error| errand.bench.refused(&error))?;
@@ -54,7 +54,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     // A thread that a process left unfinished is taken up again by it.
     runtime.resume(Some(row.root));
     errand.wait(live, until_quiet(&runtime, row.root)).await?;
-    conclude(invocation, &errand, row.root, past).await
+    conclude(invocation, &errand, row.id, past).await
 }
 
 /// Puts the message into the queue and leaves it there.
@@ -82,15 +82,15 @@ async fn tell(
     content: &str,
 ) -> Result<(), Failure> {
     let row = identifier::thread(server, &arguments.thread).await?;
-    let past = Work::rest(server, row.root).await?;
+    let past = Work::rest(server, row.id).await?;
     let queued = server.send(row.id, content).await?;
     if arguments.detach {
         print_queued(invocation, &queued, "the server");
         return Ok(());
     }
     server.until_quiet(row.root).await?;
-    let verdict = Verdict::read(server, row.root, past).await?;
-    let verdict = verdict.ok_or_else(|| Failure::of_runtime(&RuntimeError::NoThread(row.root), ""))?;
+    let verdict = Verdict::read(server, row.id, past).await?;
+    let verdict = verdict.ok_or_else(|| Failure::of_runtime(&RuntimeError::NoThread(row.id), ""))?;
     verdict.deliver(invocation, server).await?;
     verdict.outcome(invocation)
 }

@@ -20,6 +20,10 @@ fn project() -> Project {
     Project::new().file("script.json", ECHO).file("entourage.toml", SETTINGS)
 }
 
+fn team() -> Project {
+    project().file("script.json", TEAM).file("subagents/digger.md", "---\nname: digger\ndescription: Digs\n---\nDig.\n")
+}
+
 /// What a command says, without the words about how long ago something was.
 fn timeless(said: &Said) -> (Option<i32>, String) {
     let is_moment = |word: &&str| !(word.contains('.') && word.parse::<f64>().is_ok());
@@ -29,10 +33,7 @@ fn timeless(said: &Said) -> (Option<i32>, String) {
 
 #[test]
 fn what_is_read_through_a_server_is_what_the_store_says() {
-    let project = Project::new()
-        .file("script.json", TEAM)
-        .file("entourage.toml", SETTINGS)
-        .file("subagents/digger.md", "---\nname: digger\ndescription: Digs\n---\nDig.\n");
+    let project = team();
     assert_eq!(project.say(&["run", "hello"]).code, Some(0));
     let root = project.root();
     let run = project.json(&["runs", "--thread", &root])["runs"][0]["run_id"].as_str().unwrap().to_owned();
@@ -82,6 +83,24 @@ fn a_run_is_unread_until_its_result_is_printed_through_the_server() {
     assert_eq!(project.json(&["runs", "--unread"])["runs"][0]["run_id"], run);
     assert_eq!(project.json(&["result", run])["delivered_at"], Value::Null);
     assert_eq!(project.json(&["runs", "--unread"]), json!({ "runs": [] }));
+    serving.kill();
+}
+
+#[test]
+fn whoever_writes_to_a_child_is_given_what_the_child_says() {
+    let project = team();
+    assert_eq!(project.say(&["run", "hello"]).code, Some(0));
+    let child = project.json(&["threads", "--parent", &project.root()])["threads"][0]["thread_id"].clone();
+    let id = child.as_str().unwrap();
+    let check = |message: &str| {
+        let sent = project.say(&["send", id, message]);
+        assert_eq!((sent.code, sent.stdout), (Some(0), format!("I heard: {message}\n")), "{}", sent.stderr);
+        let verdict = project.json(&["send", id, message]);
+        assert_eq!((&verdict["thread_id"], &verdict["children"]), (&child, &json!([])));
+    };
+    check("and you?");
+    let serving = Serving::start(&project);
+    check("still there?");
     serving.kill();
 }
 
