@@ -91,19 +91,23 @@ impl Readiness {
         })
     }
 
-    /// Why the model cannot be asked: its provider is elsewhere and wants a key that nobody set, or its script is no
-    /// script.
+    /// Why the model cannot be asked: its provider has no address, or is elsewhere and wants a key that nobody set, or its
+    /// script is no script.
     fn missing(&self, model: &ModelRef) -> Option<Report> {
         let provider = match model.provider() {
             "openai" => &self.settings.openai,
             "anthropic" => &self.settings.anthropic,
             "gemini" => &self.settings.gemini,
+            "ollama" => &self.settings.ollama,
             models::SCRIPT => {
                 let is_known = self.settings.scripts.contains_key(model.model());
                 return if is_known { None } else { models::script_inside(&self.project, model.model()).err() };
             }
             _ => return None,
         };
+        if !provider.has_address() {
+            return Some(no_address(model));
+        }
         if provider.api_key.is_some() || is_here(&provider.base_url) {
             return None;
         }
@@ -114,6 +118,13 @@ impl Readiness {
             "set `{variable}`, choose a model that needs none (`--model ollama:qwen3`), or see `entourage demo`"
         )))
     }
+}
+
+/// The address itself is not repeated: it may hold a password.
+fn no_address(model: &ModelRef) -> Report {
+    let what = format!("`{model}` cannot be asked: the base URL of its provider is no http or https address");
+    let variable = format!("{}_BASE_URL", model.provider().to_ascii_uppercase());
+    Report::error("C058", what).hint(format!("give one as in `{variable}=http://127.0.0.1:8080/v1`"))
 }
 
 /// The models that the thread's caller gave it, where one of its prompts asks them.

@@ -83,6 +83,20 @@ fn a_missing_key_is_told_before_anything_is_made() {
 }
 
 #[test]
+fn a_provider_without_an_address_is_told_before_anything_is_made() {
+    for (model, variable, base_url) in [
+        ("openai:gpt-5", "OPENAI_BASE_URL", "localhost:8080/v1"),
+        ("anthropic:claude", "ANTHROPIC_BASE_URL", "ftp://127.0.0.1"),
+        ("gemini:pro", "GEMINI_BASE_URL", "http://"),
+    ] {
+        let project = Project::new().variable(variable, base_url);
+        let said = project.say(&["run", "hello", "--model", model]);
+        said.refused(1, &["error[C058]", model, &format!("hint: give one as in `{variable}=http")]);
+        assert!(!project.path().join(".entourage").exists());
+    }
+}
+
+#[test]
 fn a_model_that_cannot_be_is_refused() {
     let project = Project::new();
     project.say(&["run", "hi", "--model", "gpt-5"]).refused(1, &["error[C008]", "perhaps `openai:gpt-5`"]);

@@ -1,5 +1,6 @@
 //! What the models' door is told once: where the providers are, their keys, and how patient to be with them.
 
+use super::endpoint::Endpoint;
 use super::script::{Script, ScriptReader};
 use entourage_model::{Limits, ModelRef, Secret};
 use std::collections::BTreeMap;
@@ -75,6 +76,11 @@ impl ProviderSettings {
     /// A provider at this address, without a key.
     pub fn at(base_url: impl Into<String>) -> Self {
         Self { base_url: base_url.into(), api_key: None, stream: true, concurrency_max: None }
+    }
+
+    /// Whether its base URL is one that can be asked.
+    pub fn has_address(&self) -> bool {
+        Endpoint::parse(&self.base_url).is_some()
     }
 }
 
