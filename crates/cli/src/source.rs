@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::project::Project;
-use crate::remote_server::RemoteServer;
+use crate::remote_server::{self, RemoteServer};
 use crate::storage::Storage;
 use crate::token_file;
 use crate::transcript::{self, Audience, Numbered};
@@ -73,6 +73,20 @@ impl Holder {
             Self::Server(server) => server,
         }
     }
+}
+
+/// The store for work of this process's own, which no server can do for it. Where one has the store, its address is told.
+pub(crate) async fn alone(invocation: &Invocation, opened: Result<Storage, Failure>) -> Result<Storage, Failure> {
+    let Err(mut failure) = opened else { return opened };
+    if failure.is_locked()
+        && let Some(address) = remote_server::address(&invocation.project).await
+    {
+        let hint = format!(
+            "the server at http://{address} works on it: it goes on with what is unfinished by itself, and starts threads by its page and `POST /threads`; another folder is given by `--data DIR`"
+        );
+        failure.reports.iter_mut().for_each(|report| report.hint = Some(hint.clone()));
+    }
+    Err(failure)
 }
 
 /// Why nobody answers for a store that is locked. Commands come as the owner, whom a file of tokens may leave out.

@@ -20,8 +20,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// The report of a store that another process holds.
-const LOCKED: &str = "C015";
 /// How often, and how long apart, it is looked whether that process answers or has gone: it may just be starting.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
@@ -71,7 +69,7 @@ async fn find(invocation: &Invocation, held: &mut Option<Held>) -> Result<Answer
                 *held = Some(holding);
                 return Ok(Answerer::Here(mcp));
             }
-            Err(failure) if failure.reports.iter().any(|report| report.code.0 == LOCKED) => failure,
+            Err(failure) if failure.is_locked() => failure,
             Err(failure) => return Err(failure),
         };
         if let Some(relay) = holder(invocation).await? {

@@ -7,6 +7,7 @@ use crate::identifier;
 use crate::invocation::Invocation;
 use crate::models;
 use crate::readiness::Readiness;
+use crate::source::alone;
 use crate::storage::Storage;
 use crate::verdict::{Verdict, Work};
 use clap::Args;
@@ -25,7 +26,8 @@ pub(crate) struct Arguments {
 pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Result<(), Failure> {
     let models = models::settings(invocation)?;
     let readiness = Readiness::new(invocation, &models)?;
-    let mut errand = Errand::open(invocation, Storage::look(invocation).await?, models).await?;
+    let storage = alone(invocation, Storage::look(invocation).await).await?;
+    let mut errand = Errand::open(invocation, storage, models).await?;
     match &arguments.thread {
         Some(thread) => {
             let root = identifier::thread(errand.bench.storage(), thread).await?.root;

@@ -9,6 +9,7 @@ use crate::invocation::Invocation;
 use crate::models;
 use crate::readiness::Readiness;
 use crate::servers;
+use crate::source::alone;
 use crate::storage::Storage;
 use crate::verdict::{Verdict, Work};
 use clap::Args;
@@ -67,7 +68,8 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let papers = attachment::read(&arguments.files)?;
     let message = spoken(message)?;
     insist_on_size(invocation, &message)?;
-    let mut errand = Errand::open(invocation, Storage::open(invocation).await?, models).await?;
+    let storage = alone(invocation, Storage::open(invocation).await).await?;
+    let mut errand = Errand::open(invocation, storage, models).await?;
     let (message, files) = outgoing(&errand, message, papers).await?;
     let variables = given::variables(arguments.variables, &loaded.team);
     let root = NewRoot {
@@ -123,12 +125,12 @@ fn split(words: &[String]) -> Result<(Option<&str>, &str), Failure> {
 pub(crate) async fn conclude(
     invocation: &Invocation,
     errand: &Errand<'_>,
-    root: ThreadId,
+    thread: ThreadId,
     work: Work,
 ) -> Result<(), Failure> {
     let bench = &errand.bench;
-    let verdict = Verdict::read(bench.storage(), root, work).await?;
-    let verdict = verdict.ok_or_else(|| bench.refused(&RuntimeError::NoThread(root)))?;
+    let verdict = Verdict::read(bench.storage(), thread, work).await?;
+    let verdict = verdict.ok_or_else(|| bench.refused(&RuntimeError::NoThread(thread)))?;
     verdict.deliver(invocation, bench.storage()).await?;
     bench.close().await;
     verdict.outcome(invocation)

@@ -11,6 +11,7 @@ use crate::readiness::Readiness;
 use crate::server_file::ServerFile;
 use crate::servers;
 use crate::settings::{Settings, SettingsFile};
+use crate::source::alone;
 use crate::storage::Storage;
 use crate::token_file;
 use crate::workbench::{self, Equipment, Workbench};
@@ -60,7 +61,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     raise_descriptor_limit();
     let models = models::settings(invocation)?;
     let readiness = Readiness::new(invocation, &models)?;
-    let storage = Storage::open(invocation).await?;
+    let storage = alone(invocation, Storage::open(invocation).await).await?;
     project.make_data_folder()?;
     let tokens = token_file::open(project)?;
     let server = Server::listen(arguments.listen)

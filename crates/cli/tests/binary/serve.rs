@@ -175,8 +175,11 @@ fn a_data_folder_has_one_server() {
     let serving = Serving::start(&project);
     let address: Value = serde_json::from_str(&project.read(".entourage/server.json")).unwrap();
     assert_eq!(address["address"], json!(serving.address));
-    project.say(&["serve", "--listen", ADDRESS]).refused(9, &["error[C015]"]);
-    project.say(&["--model", "script:script.json", "run", "hello"]).refused(9, &["error[C015]"]);
+    let hint = format!("hint: the server at http://{} works on it", serving.address);
+    for command in [&["serve", "--listen", ADDRESS][..], &["run", "hello"], &["resume"]] {
+        let arguments = [&["--model", "script:script.json"], command].concat();
+        project.say(&arguments).refused(9, &["error[C015]", &hint, "`--data DIR`"]);
+    }
     assert_eq!(serving.get("/threads"), json!({ "threads": [] }));
     serving.kill();
     let again = Serving::start(&project);
