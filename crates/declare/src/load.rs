@@ -5,7 +5,7 @@ use crate::draft::Declared;
 use crate::faults::{did_you_mean, quoted};
 use crate::solo::Solo;
 use crate::stax::{self, NamedPackage, Stax};
-use crate::{Files, Tools, agentscope, builtin, dex, harness, lead, settings, standard_agents};
+use crate::{Files, Format, Tools, agentscope, builtin, dex, harness, lead, settings, standard_agents};
 use entourage_model::{Agent, Dialect, Kind, Name, Place, Report, Secret, Severity, Team};
 use entourage_script::OneReading;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,10 +123,16 @@ pub fn load(project: &Project<'_>) -> Loaded {
     reports.sort_by(|a, b| (&a.place, a.code, &a.what).cmp(&(&b.place, b.code, &b.what)));
     // A broken module is found by everybody who imports it.
     reports.dedup();
-    let primary = stax_primary.unwrap_or_else(|| Name::from(lead::NAME));
+    let primary = stax_primary.map_or_else(|| Name::from(lead::NAME), |name| as_known(name, &team));
     ids.retain(|name, _| !team.agents.contains_key(name));
     let Joined { headers, servers, definition_folders, .. } = joined;
     Loaded { team, primary, headers, servers, definition_folders, packages, broken: ids, reports }
+}
+
+/// The name under which the team has the primary agent of stax: another agent may have its own.
+fn as_known(name: Name, team: &Team) -> Name {
+    let apart = Name::from(format!("{}/{name}", Format::Stax));
+    if team.agents.contains_key(&apart) { apart } else { name }
 }
 
 /// The declarations with one side, in the order in which they count. Markdown files that stax names are its own.

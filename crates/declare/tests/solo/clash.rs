@@ -51,6 +51,19 @@ fn other_formats_with_one_id_both_exist_and_both_places_are_named() {
 }
 
 #[test]
+fn whoever_names_nobody_talks_to_the_primary_agent_of_stax_also_if_another_has_its_name() {
+    let stax = concat!(
+        "-- agent.json\n",
+        r#"{"name": "x", "version": "1.0.0", "adapter": {"type": "codex", "runtime": "codex", "adapterVersion": "1.0.0"}}"#,
+        "\n",
+    );
+    assert_eq!(check(stax, &[]).primary.as_str(), "x");
+    let loaded = project_with(&format!("{stax}{STANDARD}"), Wishes::default());
+    assert_eq!(declared(&loaded), ["stax/x stax agent.json", "x standard-agents agents/agents/x.json"]);
+    assert_eq!(loaded.primary.as_str(), "stax/x");
+}
+
+#[test]
 fn files_of_every_format_count_before_settings() {
     const SETTINGS: &str = "-- entourage.toml\n[subagents.x]\ndescription = \"settings\"\nbody = \"S\"\n";
     let stax = concat!(
