@@ -240,19 +240,7 @@ fn read_file(file: &Node, solo: &mut Solo) {
         let key = "metadata".to_owned();
         solo.metadata = (!texts.is_empty()).then_some(Said { key, spot: metadata.spot, value: texts });
     }
-    // The rest is used by name, and named where it is used.
-    let shared = [
-        "version",
-        "agents",
-        "models",
-        "metadata",
-        "providers",
-        "mcps",
-        "rag",
-        "commands",
-        "skills",
-        "toolsets",
-        "budgets",
-    ];
+    // Models and servers are read where an agent uses them; what else lies there is nobody's once the file is gone.
+    let shared = ["version", "agents", "models", "metadata", "mcps"];
     solo.rest.extend(rest(file, "", &shared));
 }

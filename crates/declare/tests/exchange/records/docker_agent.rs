@@ -66,6 +66,16 @@ fn unknown_keys_are_kept_and_not_written_to_docker_agent() {
 }
 
 #[test]
+fn what_lies_around_the_agents_is_named_where_they_leave_it() {
+    let text = "providers:\n  corp: { base_url: http://h }\nmcps:\n  s: { command: srv }\nrag:\n  docs: {}\ncommands:\n  c: go\n\
+                toolsets:\n  t: { type: think }\nbudgets:\n  b: { max_cost: 1 }\nagents:\n  a:\n    toolsets:\n      - { type: mcp, ref: s }\n  b: {}\n";
+    let around = ["budgets", "commands", "providers", "rag", "toolsets"];
+    let expected: Vec<_> = ["a", "b"].iter().flat_map(|agent| around.map(|key| format!("{agent} {key}"))).collect();
+    assert_eq!(lost_by_agent(&exported("a.yaml", text, Format::ClaudeCode)), expected);
+    assert_eq!(lost_by_agent(&exported("a.yaml", text, Format::DockerAgent)), Vec::<String>::new());
+}
+
+#[test]
 fn instructions_may_lie_in_files_beside() {
     let files = MemoryFiles::from_iter([("p/a.md", "One.\n"), ("b.md", "Two.")]);
     let text = "agents:\n  a: { instruction_file: ./p/a.md }\n  b: { instruction_file: [p/a.md, b.md] }\n  c: { instruction_file: c.md }";
