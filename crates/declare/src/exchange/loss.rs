@@ -1,7 +1,7 @@
 //! What a writer can say, and what it has to leave out.
 
 use crate::Format;
-use crate::exchange::delegate::{Beyond, is_lax};
+use crate::exchange::delegate::{Beyond, Beyonds, is_lax};
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::vocabulary::{self, Grant};
 use crate::exchange::{Loss, Written, models};
@@ -211,7 +211,21 @@ pub(super) fn without_effect(name: &Name, solo: &Solo) -> Vec<Loss> {
     (left.url, left.headers, left.invocation) = (None, None, None);
     let mut written = Written::default();
     written.lose(name, Record::default().lose(left).losses);
-    written.losses
+    let mut losses = written.losses;
+    for loss in refused_by_its_own(name, solo) {
+        if !losses.contains(&loss) {
+            losses.push(loss);
+        }
+    }
+    losses
+}
+
+/// The keys that a strict format does not know itself, however deep they lie.
+fn refused_by_its_own(name: &Name, solo: &Solo) -> Vec<Loss> {
+    if !matches!(solo.format, Format::Codex | Format::Gemini | Format::DockerAgent) {
+        return Vec::new();
+    }
+    super::write(solo.format, &[(name.clone(), solo.clone())], &Beyonds::new()).losses
 }
 
 fn has_counterpart(format: Format, entry: &str) -> bool {

@@ -72,6 +72,8 @@ fn unknown_keys_are_kept_and_not_written_to_codex() {
     let kept = page(&imported.agents[0].text).0;
     assert_eq!(kept["x-codex"]["zest"], 1);
     assert_eq!(kept["x-codex"]["mcp_servers"]["s"]["arg"], 2);
+    let losses: Vec<_> = imported.losses.iter().map(|loss| loss.field.as_str()).collect();
+    assert_eq!(losses, ["zest", "mcp_servers.s.arg"]);
     let written = exported(".codex/agents/a.toml", text, Format::Codex);
     assert_eq!(lost_by_agent(&written), ["a mcp_servers.s.arg", "a zest"]);
     let expected = json!({
