@@ -2,7 +2,7 @@
 
 use crate::offer::World;
 use crate::state::ThreadState;
-use entourage_model::{ChildEntry, Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
+use entourage_model::{Agent, ChildEntry, Name, Prompt, Secret, Team, ToolEntry, Variable, VariableValue};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,22 +93,21 @@ pub(crate) fn inherited(
 /// What a child has to be given before it can start: every scoped variable that it, or anything that it can start or
 /// call, cannot do without; and those of them that nobody gives.
 pub(crate) fn needed(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> Needed {
-    let asked = declared_below(world.team, &entry.agent);
-    let required: BTreeSet<&str> =
-        asked.into_iter().filter(|v| v.scoped && v.required).map(|v| v.name.as_str()).collect();
-    let agent = world.team.agent(&entry.agent);
-    let prompts: Vec<&Prompt> = agent.into_iter().flat_map(|agent| agent.prompts()).collect();
-    let is_held = |name: &&str| {
-        let own = state.variables.get(*name);
-        let handed_on =
-            own.is_some_and(|value| value.is_granted() || entry.scoped_env.iter().any(|given| given == name));
-        handed_on
-            || agent.is_some_and(|agent| agent.env.contains_key(*name))
-            || prompts.iter().any(|prompt| prompt.env.contains_key(*name))
+    let is_handed_on = |name: &str| {
+        let own = state.variables.get(name);
+        own.is_some_and(|value| value.is_granted() || entry.scoped_env.iter().any(|given| given == name))
             || world.variables.find(state.started.user_id.as_deref(), name).is_some()
     };
-    let missing = required.iter().filter(|name| !is_held(name)).map(|name| (*name).to_owned()).collect();
-    Needed { missing, required: required.into_iter().map(str::to_owned).collect() }
+    let (mut required, mut missing) = (BTreeSet::new(), BTreeSet::new());
+    for needs in needs_below(world.team, &entry.agent) {
+        for Variable { name, .. } in needs.declared.iter().filter(|variable| variable.scoped && variable.required) {
+            required.insert(name.clone());
+            if !is_handed_on(name) && !needs.are_met(name) {
+                missing.insert(name.clone());
+            }
+        }
+    }
+    Needed { required: required.into_iter().collect(), missing: missing.into_iter().collect() }
 }
 
 /// Names of variables.
@@ -119,27 +118,57 @@ pub(crate) struct Needed {
 
 /// Every name that the agent, or anything that it can start or call, declares as scoped.
 fn scoped_below<'t>(team: &'t Team, agent: &'t Name) -> BTreeSet<&'t str> {
-    let declared = declared_below(team, agent);
-    declared.into_iter().filter(|variable| variable.scoped).map(|variable| variable.name.as_str()).collect()
+    let declared = needs_below(team, agent).into_iter().flat_map(|needs| needs.declared);
+    declared.filter(|variable| variable.scoped).map(|variable| variable.name.as_str()).collect()
 }
 
-/// Every variable that the agent, or anything that it can start or call, declares.
-fn declared_below<'t>(team: &'t Team, agent: &'t Name) -> Vec<&'t Variable> {
-    let mut declared: Vec<&Variable> = Vec::new();
-    let (mut seen, mut unread) = (BTreeSet::from([agent]), vec![agent]);
+/// What an agent, and the tools and prompts that it can call, declare.
+struct Needs<'t> {
+    agent: Option<&'t Agent>,
+    declared: Vec<&'t Variable>,
+}
+
+impl Needs<'_> {
+    /// Whether the agent brings a value for it: an agent's variables reach nobody that it starts.
+    fn are_met(&self, name: &str) -> bool {
+        self.agent.is_some_and(|agent| {
+            agent.env.contains_key(name) || agent.prompts().any(|prompt| prompt.env.contains_key(name))
+        })
+    }
+}
+
+/// The needs of the agent and of every other that can come to work below it.
+fn needs_below<'t>(team: &'t Team, agent: &'t Name) -> Vec<Needs<'t>> {
+    let (mut seen, mut unread, mut below) = (BTreeSet::from([agent]), vec![agent], Vec::new());
     while let Some(name) = unread.pop() {
-        let agent = team.agent(name);
-        let own = agent.into_iter().flat_map(|agent| agent.prompts());
-        let prompts: Vec<&Prompt> = own.chain(team.prompts.get(name).map(|prompt| &**prompt)).collect();
-        let tool = team.tools.get(name);
-        declared.extend(agent.into_iter().flat_map(|agent| &agent.variables));
+        let (needs, others) = needs_of(team, name);
+        below.push(needs);
+        unread.extend(others.into_iter().filter(|other| seen.insert(other)));
+    }
+    below
+}
+
+/// The needs of one agent, and the agents that it leads to.
+fn needs_of<'t>(team: &'t Team, name: &'t Name) -> (Needs<'t>, BTreeSet<&'t Name>) {
+    let agent = team.agent(name).map(|agent| &**agent);
+    let mut declared: Vec<&Variable> = agent.into_iter().flat_map(|agent| &agent.variables).collect();
+    let (mut seen, mut unread, mut others) = (BTreeSet::from([name]), vec![name], BTreeSet::new());
+    while let Some(callable) = unread.pop() {
+        let sides = agent.filter(|_| callable == name).into_iter().flat_map(Agent::prompts);
+        let prompts: Vec<&Prompt> = sides.chain(team.prompts.get(callable).map(|prompt| &**prompt)).collect();
+        let tool = team.tools.get(callable);
         declared.extend(prompts.iter().flat_map(|prompt| &prompt.variables));
         declared.extend(tool.into_iter().flat_map(|tool| &tool.variables));
         let entries = prompts.iter().flat_map(|prompt| &prompt.tools).map(target);
-        let next = entries.chain(tool.into_iter().flat_map(|tool| &tool.uses));
-        unread.extend(next.filter(|name| seen.insert(name)));
+        for next in entries.chain(tool.into_iter().flat_map(|tool| &tool.uses)) {
+            if team.agent(next).is_some() {
+                others.insert(next);
+            } else if seen.insert(next) {
+                unread.push(next);
+            }
+        }
     }
-    declared
+    (Needs { agent, declared }, others)
 }
 
 /// What an entry leads to, by its own name.

@@ -361,6 +361,37 @@ fn what_the_child_can_start_or_call_is_asked_for_too() {
 }
 
 #[test]
+fn what_an_agent_below_the_child_brings_itself_is_not_asked_for() {
+    check(
+        "boss children=lead&\nlead dual children=scout handoffs=clerk\nscout dual needs=TOKEN env=TOKEN:1\nclerk needs=PIN prompt_env=PIN:1",
+        r#"
+        < ask r1 hi ...
+        < model | k1=lead {"message":"go"}
+        ! Answered a "" k1
+        ! ChildStarted c1 lead r2 background
+        ! CallEnded k1 lead done "The subagent was initiated successfully. Reference: @c1"
+        > Spawn c1 lead depth=1 Message user "go" r2->t0
+        > CallModel boss a 1
+        "#,
+    );
+}
+
+#[test]
+fn what_the_child_brings_for_itself_does_not_do_for_those_below_it() {
+    check(
+        "boss children=lead\nlead dual needs=TOKEN env=TOKEN:1 children=scout\nscout dual needs=TOKEN",
+        r#"
+        < ask r1 hi ...
+        < model | k1=lead {"message":"go"} ...
+        < variables q1 c9 TOKEN=t1
+        ! RequestClosed q1 c9
+        ! ChildStarted c9 lead r2 background
+        > Spawn c9 lead depth=1 VariablesSet secret TOKEN=1t Message user "go" r2->t0
+        "#,
+    );
+}
+
+#[test]
 fn files_and_arguments_of_the_call_are_kept_until_the_child_starts() {
     check(
         "boss children=helper*&\nhelper dual needs=TOKEN schema=topic\nfiles /a.txt",
