@@ -124,6 +124,13 @@ text_id!(
     Name
 );
 
+impl Name {
+    /// What an agent's own format calls it: in a team, one that had to leave its plain name to another is `format/name`.
+    pub fn plain(&self) -> &str {
+        self.0.split_once('/').map_or(&*self.0, |(_, plain)| plain)
+    }
+}
+
 /// One of an agent's two sides. The person of an `ai_human` agent is side `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

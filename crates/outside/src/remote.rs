@@ -194,7 +194,7 @@ impl Remotes {
         let mut trouble = Trouble { patience: UNTAKEN_MAX, ..Trouble::default() };
         let (mut pause, mut context) = (PAUSE_FIRST, Some(wire::context(task)));
         loop {
-            let mut body = json!({ "task_id": task.id, "agent_id": task.agent, "input": task.input });
+            let mut body = json!({ "task_id": task.id, "agent_id": task.agent.plain(), "input": task.input });
             if let Some(context) = &context {
                 body["context"] = context.clone();
             }

@@ -31,6 +31,8 @@ const ID_BYTES_MAX: usize = 200;
 const WAIT_SECONDS: u64 = 7200;
 /// Who works on a task that names nobody.
 const ANYBODY: &str = "lead";
+/// The format whose protocol this is.
+const OWN_FORMAT: &str = "agentscope";
 const REFUSALS_MAX: usize = 1000;
 /// How many threads are looked at once for the one that a task belongs to.
 const PAGE: usize = 100;
@@ -156,7 +158,7 @@ async fn is_repeated(
     (agent, words): (&Name, Outgoing),
     key: &RootKey,
 ) -> Result<bool, RuntimeError> {
-    let is_same = known.agent == *agent && known.request == words.content;
+    let is_same = known.agent.plain() == agent.plain() && known.request == words.content;
     let is_asked = service.runtime.asked_once(known.thread, words, (&known.id, key.name.clone())).await?;
     Ok(is_asked || is_same)
 }
@@ -168,10 +170,13 @@ async fn place(
     context: Context,
     order: Order,
 ) -> Result<(), RuntimeError> {
+    let team = service.team().await;
+    // Where an agent of another format has the plain name, the protocol knows its own.
+    let own = Name::from(format!("{OWN_FORMAT}/{agent}"));
+    let agent = if team.agent(&own).is_some() { own } else { agent };
     if let Some(known) = conversation(service, &agent, (&context, &order.denied)).await? {
         return service.runtime.ask(known, words, order).await;
     }
-    let team = service.team().await;
     let root = NewRoot {
         team,
         agent,

@@ -60,7 +60,7 @@ fn is_mirror(agent: &Agent) -> bool {
 
 /// The id that an agent has in this dialect, whatever the team had to call it.
 pub fn id(name: &Name) -> &str {
-    name.as_str().split_once('/').map_or(name.as_str(), |(_, id)| id)
+    name.plain()
 }
 
 /// The tasks of a thread, oldest first: runs in the background, from the start or since a call gave up waiting.

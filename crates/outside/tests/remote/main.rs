@@ -84,6 +84,20 @@ fn done() -> Result<String, String> {
 }
 
 #[tokio::test]
+async fn a_server_is_told_the_agents_own_id_whatever_the_team_calls_it() {
+    let renamed = |task| RemoteTask { agent: Name::from("agentscope/far"), ..task };
+    let (asked, _, far) = ask_for(renamed, |asked, _| match asked.line.as_str() {
+        SUBMIT => says(200, PENDING),
+        LOOK => says(200, DONE),
+        _ => says(404, "{}"),
+    })
+    .await;
+    assert_eq!(asked.map(|answer| answer.text), done());
+    let submitted: serde_json::Value = serde_json::from_str(&far.asked()[0].body).unwrap();
+    assert_eq!(submitted["agent_id"], "far");
+}
+
+#[tokio::test]
 async fn a_stream_tells_what_is_said_and_when_to_look() {
     let said = "id: 1\ndata: {\"type\":\"TEXT_DELTA\",\"text\":\"hello\"}\n\n";
     let (asked, told, far) = ask(move |asked, before| match (asked.line.as_str(), before) {

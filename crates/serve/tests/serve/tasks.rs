@@ -58,6 +58,21 @@ async fn what_cannot_be_is_said_in_the_protocols_own_way() {
 }
 
 #[tokio::test]
+async fn of_two_agents_of_one_id_the_protocol_means_its_own() {
+    let mut profile = solo("boss", Vec::new());
+    "dex".clone_into(&mut profile.source.format);
+    let own = "agentscope/boss";
+    let stage = Stage::with(vec![profile, solo(own, Vec::new())], Reply::text("yes"), Limits::default()).await;
+    for id in ["one", "two"] {
+        submit(&stage, id, Some(json!({ "session_id": "s" }))).await;
+        assert_eq!(stage.get(&format!("/tasks/{id}/wait?timeout_seconds=20")).await.json()["result"], "yes");
+    }
+    let asked = stage.model.requests();
+    assert!(asked.iter().all(|request| request.system().contains(&mark(own))), "{asked:?}");
+    assert_eq!(asked[1].assistant_turns(), 1, "one conversation");
+}
+
+#[tokio::test]
 async fn a_task_is_cancelled_inside_a_model_call() {
     let stage = Stage::new(Reply::hang()).await;
     submit(&stage, "t", None).await;
