@@ -13,6 +13,7 @@ mod incoming;
 mod limiter;
 mod openai;
 mod provider;
+mod quick_ack;
 mod retry_after;
 mod script;
 mod settings;

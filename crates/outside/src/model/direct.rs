@@ -8,6 +8,7 @@ use super::http::{
     CONNECT_SECONDS_MAX, IDLE_PER_HOST_MAX, IDLE_SECONDS_MAX, KEEP_ALIVE_SECONDS, USER_AGENT, broken_connection,
     not_reached, not_reached_in_time,
 };
+use super::quick_ack::QuickAck;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -110,7 +111,7 @@ impl Direct {
         let connecting = self.connector.clone().call(address);
         let stream = timeout(Duration::from_secs(CONNECT_SECONDS_MAX), connecting).await;
         let stream = stream.map_err(|_| not_reached_in_time())?.map_err(|error| not_reached(&error))?;
-        let (sender, connection) = handshake(stream).await.map_err(|error| not_reached(&error))?;
+        let (sender, connection) = handshake(QuickAck::new(stream)).await.map_err(|error| not_reached(&error))?;
         // Ends when the sender is dropped or the other side hangs up; what broke is told to whoever waits for it.
         tokio::spawn(async move { _ = connection.await });
         Ok(sender)
