@@ -12,7 +12,7 @@ use crate::fault::{Exit, Fault};
 use crate::layout::Change;
 use crate::lock::{LOCK_FILE, Lock};
 use crate::manifest::Manifest;
-use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
+use crate::media::{self, ArtifactKind, LayerKind};
 use crate::packages::{Pins, Resolved, Shelf, resolve};
 use crate::reference::Reference;
 use crate::sources::Sources;
@@ -121,12 +121,8 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
 
 /// Whoever reads the artifact counts its blobs, and what they unpack to: neither may be too much.
 fn check_size(manifest: &Manifest, folders: &[Folder], bytes_max: u64) -> Result<(), Fault> {
-    let is_archive = |blob: &&Descriptor| {
-        LayerKind::of_media_type(&blob.media_type).is_some_and(|kind| kind.form() == LayerForm::Archive)
-    };
     let packed: u64 = manifest.blobs().map(|blob| blob.size).sum();
-    let archives: u64 = manifest.blobs().filter(is_archive).map(|blob| blob.size).sum();
-    let unpacked = packed - archives + folders.iter().map(|folder| folder.size).sum::<u64>();
+    let unpacked = manifest.plain_size() + folders.iter().map(|folder| folder.size).sum::<u64>();
     let (size, form) = if unpacked > packed { (unpacked, "unpacked ") } else { (packed, "") };
     if size <= bytes_max {
         return Ok(());

@@ -6,7 +6,7 @@ mod layers;
 pub use files::Wanted;
 pub(crate) use files::{PartFile, Parts};
 
-use crate::archive::{Entry, read_archive};
+use crate::archive::{Entry, EntryKind, read_archive};
 use crate::descriptor::Descriptor;
 use crate::fault::Fault;
 use crate::layout::Blobs;
@@ -50,7 +50,7 @@ pub struct PackageEntry {
 
 impl Bundle {
     /// Reads an artifact and looks into all of it: types, sizes, digests, the shape of every document and every entry
-    /// of every archive. Together its blobs, and what each archive unpacks to, have at most `bytes_max` bytes.
+    /// of every archive. Together its blobs have at most `bytes_max` bytes, packed and unpacked.
     pub fn open(blobs: &dyn Blobs, digest: Digest, bytes_max: u64) -> Result<Self, Fault> {
         let bytes = blobs.read(&blobs.manifest(digest)?, MANIFEST_BYTES_MAX)?;
         let manifest = Manifest::parse(&bytes, digest)?;
@@ -84,22 +84,31 @@ impl Bundle {
             packages: Vec::new(),
             manifest,
         };
+        let mut left = bytes_max - bundle.manifest.plain_size();
         for layer in bundle.manifest.layers.clone() {
-            bundle.take(blobs, &layer, bytes_max)?;
+            bundle.take(blobs, &layer, &mut left)?;
         }
         Ok(bundle)
     }
 
-    fn take(&mut self, blobs: &dyn Blobs, layer: &Descriptor, bytes_max: u64) -> Result<(), Fault> {
+    /// Looks into a layer. What an archive unpacks to is taken from what is `left` for all of them.
+    fn take(&mut self, blobs: &dyn Blobs, layer: &Descriptor, left: &mut u64) -> Result<(), Fault> {
         let Some(kind) = LayerKind::of_media_type(&layer.media_type) else {
             // Nobody here reads it, but it travels with the artifact.
             return blobs.open(layer)?.finish();
         };
-        let bytes_max = kind.bytes_max().min(bytes_max);
         if kind.form() == LayerForm::Archive {
-            return self.archive_within(blobs, kind, bytes_max, &mut |_, _| Ok(()));
+            let mut unpacked = 0;
+            self.archive_within(blobs, kind, kind.bytes_max().min(*left), &mut |entry, _| {
+                if let EntryKind::File { size, .. } = entry.kind {
+                    unpacked += size;
+                }
+                Ok(())
+            })?;
+            *left -= unpacked;
+            return Ok(());
         }
-        let bytes = blobs.read(layer, bytes_max)?;
+        let bytes = blobs.read(layer, kind.bytes_max())?;
         let refuse = |reason: String| Fault::BadLayer { media_type: layer.media_type.clone(), reason };
         layers::take(self, kind, &bytes).map_err(refuse)
     }

@@ -3,7 +3,7 @@
 use crate::canonical::{KeyOrder, canonical};
 use crate::descriptor::{Annotations, Descriptor};
 use crate::fault::Fault;
-use crate::media::{self, ArtifactKind, LayerKind};
+use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use entourage_model::{Digest, mark_halves};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -88,6 +88,14 @@ impl Manifest {
 
     pub fn layer(&self, kind: LayerKind) -> Option<&Descriptor> {
         self.layers.iter().find(|layer| layer.media_type == kind.media_type())
+    }
+
+    /// How many bytes the blobs have that are no archives: they are as large as they will ever be.
+    pub(crate) fn plain_size(&self) -> u64 {
+        let is_archive = |blob: &&Descriptor| {
+            LayerKind::of_media_type(&blob.media_type).is_some_and(|kind| kind.form() == LayerForm::Archive)
+        };
+        self.blobs().filter(|blob| !is_archive(blob)).map(|blob| blob.size).sum()
     }
 
     /// Config and layers: the blobs that must travel with the manifest.

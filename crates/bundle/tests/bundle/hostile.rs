@@ -1,7 +1,7 @@
 //! Artifacts that somebody crafted: each is refused before any of it is believed.
 
 use crate::kit::{Shop, codes};
-use entourage_bundle::{ArchiveStyle, ArchiveWriter, ArtifactKind, Descriptor, LayerKind, Manifest, names};
+use entourage_bundle::{ArchiveStyle, ArchiveWriter, ArtifactKind, Bundle, Descriptor, LayerKind, Manifest, names};
 use serde_json::json;
 
 const CONFIG: &str = r#"{"name":"crafted","version":"1.0.0","kind":"agent"}"#;
@@ -68,6 +68,13 @@ fn a_layer_that_unpacks_to_too_much_is_refused() {
     let bomb = writer.finish().unwrap();
     assert!(bomb.len() < 100 << 10, "{}", bomb.len());
     check(CONFIG, &[(LayerKind::Rules, &bomb)], "more than 16777216 bytes");
+    // Each of these is fine by itself.
+    let shop = Shop::new();
+    let layers = [(LayerKind::Knowledge, bomb.as_slice()), (LayerKind::Skills, &bomb)];
+    let digest = craft(&shop, CONFIG, &layers, |_| {}).digest;
+    let open = |bytes_max: u64| Bundle::open(&shop.layout, digest, bytes_max).map(drop).map_err(codes);
+    assert_eq!(open(35 << 20), Ok(()));
+    assert_eq!(open(33 << 20), Err((6, vec!["B010"])));
 }
 
 #[test]
