@@ -2,12 +2,12 @@
 
 use super::Mcp;
 use super::running::{SESSION, key_of};
-use crate::fault::Fault;
+use crate::body::Raw;
 use crate::service::Service;
 use axum::Json;
 use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::body::Body;
+use axum::extract::{FromRequest as _, Request, State};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
@@ -63,11 +63,11 @@ fn misunderstood(bytes: &[u8]) -> Response {
 /// Takes calls back, and gives clients a name for that: without sessions nobody else does. A client that begins is given
 /// one, and whoever comes with one that we have never seen is as welcome.
 async fn look(State(mcp): State<Mcp>, request: Request, next: Next) -> Response {
-    let bytes_max = mcp.service.runtime.limits().http_body_bytes;
     let (parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, bytes_max).await else {
-        let what = format!("the body has more than {bytes_max} bytes, or broke off");
-        return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", what).into_response();
+    // As every other body is read: it has a size and a time.
+    let bytes = match Raw::from_request(Request::from_parts(parts.clone(), body), &()).await {
+        Ok(Raw(bytes)) => bytes,
+        Err(fault) => return fault.into_response(),
     };
     let glance = serde_json::from_slice::<Glance>(&bytes).ok();
     let is_greeting = glance.as_ref().is_some_and(|glance| glance.method == "initialize");

@@ -57,7 +57,9 @@ async fn a_body_beyond_the_limit_is_refused() {
     let limits = Limits { http_body_bytes: 1000, ..Limits::default() };
     let stage = Stage::with(vec![solo("boss", vec![])], Reply::text("yes"), limits).await;
     let body = json!({ "agent": "boss", "tags": ["x".repeat(1000)] });
-    assert_eq!(stage.post("/threads", &body).await.refused(413), "body_too_large");
+    for path in ["/threads", "/mcp"] {
+        assert_eq!(stage.post(path, &body).await.refused(413), "body_too_large", "{path}");
+    }
     let thread = stage.create("boss", None).await;
     let file = stage.put(&format!("/threads/{thread}/files/a"), "text/plain", &[b'x'; 1001]).await;
     assert_eq!(file.refused(413), "body_too_large");

@@ -172,13 +172,15 @@ async fn a_client_that_says_nothing_is_sent_away() {
         stream.read_to_end(&mut answer).await.unwrap();
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{answer:?}");
     }
-    let head = format!(
-        "POST /threads HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n\
-         Content-Length: 10\r\n\r\n{{",
-        stage.address
-    );
-    let answer = raw(stage.address, head.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    for path in ["/threads", "/mcp"] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n\
+             Content-Length: 10\r\n\r\n{{",
+            stage.address
+        );
+        let answer = raw(stage.address, head.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{path}: {answer}");
+    }
 }
 
 #[tokio::test]
