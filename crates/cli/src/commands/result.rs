@@ -30,10 +30,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         source.mark_delivered(&row.id).await?;
     }
     source.close().await;
-    outcome(&row)
+    outcome(&row, &holder)
 }
 
-fn outcome(row: &RunRow) -> Result<(), Failure> {
+fn outcome(row: &RunRow, holder: &Holder) -> Result<(), Failure> {
     let error = row.error.as_deref().unwrap_or_default();
     match row.status {
         RunStatus::Done => Ok(()),
@@ -52,7 +52,12 @@ fn outcome(row: &RunRow) -> Result<(), Failure> {
         RunStatus::Pending | RunStatus::Running => {
             let report =
                 Report::error("C028", format!("run `{}` has no result yet: it is {}", row.id, row.status.word()));
-            Err(Failure::usage(report.hint(format!("`entourage resume {}` goes on with it", row.thread))))
+            Err(Failure::usage(report.hint(match holder {
+                Holder::Store(_) => format!("`entourage resume {}` goes on with it", row.thread),
+                Holder::Server(_) => {
+                    format!("a server works on it: `entourage tail {} --follow` shows how", row.thread)
+                }
+            })))
         }
     }
 }

@@ -140,7 +140,7 @@ async fn work_is_ended_through_the_server() {
     });
     model.until_requests(1).await;
     tokio::task::block_in_place(|| {
-        project.say(&["result", &run]).refused(1, &["error[C028]", "running"]);
+        project.say(&["result", &run]).refused(1, &["error[C028]", "running", "hint: a server works on it"]);
         assert_eq!(project.json(&["cancel", &run])["status"], "cancelled");
         assert_eq!(project.json(&["show", &thread])["status"], "idle");
         let queued = project.json(&["send", &thread, "again", "--detach"]);
