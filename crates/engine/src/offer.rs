@@ -32,7 +32,7 @@ pub struct World<'a> {
     pub echoes: &'a [Echo],
     /// How many threads still fit below this thread's root.
     pub tree_left: u32,
-    /// When the process that decides came to the store: what is older was left by another.
+    /// Since when the process that decides has been here without a break: what is older was left, by it or by another.
     pub since: Timestamp,
 }
 

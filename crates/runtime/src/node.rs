@@ -35,8 +35,10 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 struct Membership {
     id: NodeId,
-    /// When it began, by the store's clock.
+    /// When it began, or when the machine woke up that has slept since, by the store's clock.
     since: Timestamp,
+    /// When that clock was last looked at.
+    looked: Timestamp,
     /// When the last heartbeat was sent that the store took.
     heard: Instant,
     /// Cancelled when it is lost: every actor under it ends.
@@ -45,7 +47,7 @@ struct Membership {
 
 impl Membership {
     fn new(id: NodeId, since: Timestamp, heard: Instant) -> Self {
-        Self { id, since, heard, over: CancellationToken::new() }
+        Self { id, since, looked: since, heard, over: CancellationToken::new() }
     }
 }
 
@@ -67,9 +69,15 @@ impl Node {
         self.membership().id
     }
 
-    /// When this membership began. What is older was left by others, or by this process before it lost the store.
-    pub(crate) fn since(&self) -> Timestamp {
-        self.membership().since
+    /// Since when this node has been here without a break. What is older was left by others, or by this process before it
+    /// lost the store or its machine slept: heartbeats look more often than once in a life.
+    pub(crate) fn awake_since(&self, now: Timestamp) -> Timestamp {
+        let mut membership = self.membership();
+        if now.since(membership.looked) > self.life {
+            membership.since = now;
+        }
+        membership.looked = now;
+        membership.since
     }
 
     /// What tells the actors of this membership to end; nothing if it is over already.
@@ -127,6 +135,7 @@ pub(crate) async fn beat(inner: Arc<Inner>) {
             () = inner.node.doubt.notified() => {}
             () = tokio::time::sleep(wait) => {}
         }
+        inner.node.awake_since(inner.store.now());
         wait = if be_heard(&inner).await {
             sweep(&inner).await;
             release_unknown(&inner, &mut unclaimed).await;

@@ -276,7 +276,7 @@ impl Inner {
             definitions: NO_DEFINITIONS,
             echoes: &[],
             tree_left,
-            since: self.node.since(),
+            since: self.node.awake_since(self.store.now()),
         }
     }
 

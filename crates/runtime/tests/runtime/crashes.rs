@@ -67,6 +67,22 @@ fn a_node_that_vanishes_is_swept_and_its_tree_ends_once() {
     });
 }
 
+#[tokio::test]
+async fn a_machine_that_sleeps_takes_no_time_from_its_runs() {
+    let (store, now) = hand_clock();
+    let brain = move |request: &Request| {
+        if request.assistant_turns() == 0 {
+            now.fetch_add(2 * 86_400_000_000, Ordering::Relaxed);
+            return Reply::call("list_files", json!({"path": "."}));
+        }
+        Reply::text("good morning")
+    };
+    let stage = Stage::on(store, vec![solo("boss", vec![])], brain, Limits::default()).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
+    assert_eq!(stage.texts(thread, Role::Assistant).await, ["", "good morning"]);
+}
+
 #[test]
 fn a_process_that_dies_again_and_again_does_not_take_its_threads_for_the_cause() {
     let (store, now) = hand_clock();
