@@ -160,8 +160,8 @@ fn told(command: String, ended: Option<Ended>, captured: &Captured<'_>, time_max
         Some(Ended::Fault(why)) => (Output::error(format!("The command was not run: {why}.\n\n{captured}")), None),
         None => {
             let text = format!(
-                "The command did not end within {time_max:?} and was stopped, with everything that it had started. \
-                 Until then:\n\n{captured}"
+                "The command did not end within {time_max:?}, the limit `shell_seconds`, and was stopped, with everything \
+                 that it had started. Until then:\n\n{captured}"
             );
             (Output::error(text), ran(None))
         }

@@ -50,8 +50,8 @@ async fn a_command_that_takes_too_long_is_stopped_whole_and_tells_what_it_wrote(
         let mark = mark();
         let command = stubborn(&mark);
         let output = stage.run(&command).await;
-        let expected = "The command did not end within 1s and was stopped, with everything that it had started. \
-            Until then:\n\nstdout:\nstarted";
+        let expected = "The command did not end within 1s, the limit `shell_seconds`, and was stopped, with everything \
+            that it had started. Until then:\n\nstdout:\nstarted";
         assert_eq!((output.status, output.text.as_str()), (ToolStatus::Error, expected), "{way:?}");
         assert_eq!(output.facts, [Fact::RanCommand { command, exit_code: None }]);
         assert_eq!(until_marked(&mark, |count| count == 0).await, [""; 0], "{way:?}");
