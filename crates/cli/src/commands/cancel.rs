@@ -12,6 +12,7 @@ use entourage_serve::shape::Run;
 use entourage_store::RunRow;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  entourage cancel 7f3a     a run that `entourage runs` lists")]
 pub(crate) struct Arguments {
     /// The run's id, or a part of it
     #[arg(value_name = "RUN")]

@@ -16,7 +16,10 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Without a thread, everything that is unfinished goes on until it has ended.")]
+#[command(after_help = "\
+Examples:
+  entourage resume          everything that is unfinished, until it has ended
+  entourage resume 7f3a     one thread with its whole tree")]
 pub(crate) struct Arguments {
     /// The thread's id, or a part of it; its whole tree goes on
     #[arg(value_name = "THREAD")]

@@ -15,6 +15,7 @@ use entourage_serve::shape::Thread;
 use entourage_store::ThreadRow;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  entourage stop 7f3a     `entourage send` begins the next turn")]
 pub(crate) struct Arguments {
     /// The thread's id, or a part of it
     #[arg(value_name = "ID")]
