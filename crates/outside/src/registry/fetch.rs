@@ -78,7 +78,7 @@ impl Registry {
                 let announced = announced(&response);
                 let announced_bytes = response.content_length();
                 let bytes = bounded(response, MANIFEST_BYTES_MAX as usize).await;
-                let bytes = bytes.map_err(|unread| unread_manifest(wire, unread, wanted, announced_bytes))?;
+                let bytes = bytes.map_err(|unread| unread_manifest(wire, &unread, wanted, announced_bytes))?;
                 let found = Digest::of(&bytes);
                 let refuse =
                     |reason: String| Trouble::from(Fault::Tampered { digest: digest.unwrap_or(found), reason });
@@ -173,7 +173,7 @@ fn announced(response: &Response) -> Option<String> {
 }
 
 /// What came is not what was announced, or cannot be a manifest: a fault of the bytes, as it would be of a blob's.
-fn unread_manifest(wire: &Wire, unread: Unread, wanted: &str, bytes: Option<u64>) -> Trouble {
+fn unread_manifest(wire: &Wire, unread: &Unread, wanted: &str, bytes: Option<u64>) -> Trouble {
     let refuse = |reason: String, hint: &str| {
         let report = Report::error("B008", format!("the manifest of `{wanted}` is refused: {reason}"));
         Trouble::from(Fault::new(Exit::Integrity, report.hint(hint)))
