@@ -49,8 +49,12 @@ impl Folder {
         }
         // SQLite gives the files beside a database the same rights.
         private().create_new(true).open(&new).map_err(|fault| unavailable(&new, &fault))?;
-        build(&new)?;
-        self.rename(&new).map_err(|fault| unavailable(&new, &fault))
+        let placed = build(&new).and_then(|()| self.rename(&new).map_err(|fault| unavailable(&new, &fault)));
+        if placed.is_err() {
+            // A full disk has no room for what nobody can use. What cannot be removed goes at the next start.
+            _ = fs::remove_file(&new);
+        }
+        placed
     }
 
     fn rename(&self, new: &Path) -> io::Result<()> {
@@ -89,4 +93,23 @@ fn sync(path: &Path) -> io::Result<()> {
 
 fn unavailable(path: &Path, fault: &io::Error) -> StoreError {
     StoreError::Unavailable(format!("{}: {fault}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_filled_leaves_nothing() {
+        let place = tempfile::tempdir().expect("there is room");
+        let folder = Folder::lock(place.path()).expect("nobody has it");
+        let full = |new: &Path| {
+            fs::write(new, "half").expect("it is there");
+            Err(StoreError::Unavailable("the disk is full".to_owned()))
+        };
+        folder.place(full).expect_err("it was not filled");
+        let left: Vec<_> =
+            fs::read_dir(place.path()).expect("it is there").map(|entry| entry.map(|e| e.file_name())).collect();
+        assert!(matches!(&left[..], [Ok(name)] if name == "lock"), "{left:?}");
+    }
 }
