@@ -129,6 +129,21 @@ fn a_message_is_sent_and_a_thread_ended_through_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_wants_a_result_too_early_is_sent_to_the_server_that_works_on_it() {
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::new().with_model(&model).in_folder();
+    let ask = || {
+        let serving = Serving::start(&project);
+        let (_, created) = serving.ask("POST", "/threads", &json!({ "agent": "lead", "message": "hello" }));
+        project
+            .say(&["result", created["run_id"].as_str().unwrap()])
+            .refused(1, &["error[C028]", "hint: a server works"]);
+        serving.kill();
+    };
+    tokio::task::block_in_place(ask);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn work_is_ended_through_the_server() {
     let model = FakeModel::start(Reply::hang()).await;
     let project = Project::new().with_model(&model);
@@ -140,7 +155,7 @@ async fn work_is_ended_through_the_server() {
     });
     model.until_requests(1).await;
     tokio::task::block_in_place(|| {
-        project.say(&["result", &run]).refused(1, &["error[C028]", "running", "hint: a server works on it"]);
+        project.say(&["result", &run]).refused(1, &["error[C028]", "running"]);
         assert_eq!(project.json(&["cancel", &run])["status"], "cancelled");
         assert_eq!(project.json(&["show", &thread])["status"], "idle");
         let queued = project.json(&["send", &thread, "again", "--detach"]);
