@@ -16,7 +16,7 @@ pub(crate) struct Verdict {
     pub(crate) status: Status,
     pub(crate) result: Option<String>,
     pub(crate) error: Option<String>,
-    /// Of the thread alone.
+    /// What the work has cost: of the thread and everything below it.
     pub(crate) usage: Usage,
     pub(crate) children: Vec<ChildVerdict>,
     #[serde(skip)]
@@ -83,16 +83,11 @@ impl Verdict {
             }
         };
         let children = ChildVerdict::below(&tree, thread);
-        Ok(Some(Self {
-            thread_id: row.id,
-            run_id,
-            status,
-            result,
-            error,
-            usage: row.usage,
-            children,
-            agent: row.agent,
-        }))
+        let usage = tree.below(thread).iter().fold(row.usage, |mut sum, child| {
+            sum += child.usage;
+            sum
+        });
+        Ok(Some(Self { thread_id: row.id, run_id, status, result, error, usage, children, agent: row.agent }))
     }
 
     /// Prints it, and notes that whoever asked was given the result.

@@ -31,6 +31,8 @@ fn the_demo_as_a_document_has_its_children_in_the_order_of_their_calls() {
         [("researcher", Some("promises")), ("researcher", Some("readers")), ("writer", None), ("reviewer", None)];
     assert_eq!(titles.collect::<Vec<_>>(), expected);
     assert!(children.iter().all(|child| child["status"] == "done"), "{document}");
+    // Three of `lead`, two of each researcher and of the reviewer, and the writer's one.
+    assert_eq!(document["usage"]["steps"], 10, "what a run costs is what its whole tree costs");
 }
 
 #[test]
