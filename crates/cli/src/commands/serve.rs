@@ -64,6 +64,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let storage = alone(invocation, Storage::open(invocation).await).await?;
     project.make_data_folder()?;
     let tokens = token_file::open(project)?;
+    if tokens.has_short() {
+        let report = Report::warning("C059", "the file `token` in the data folder has a token that could be guessed");
+        invocation.screen.report(&report.hint("take at least 16 characters that nobody can think of"));
+    }
     let server = Server::listen(arguments.listen)
         .await
         .map_err(|fault| Failure::new(Exit::Network, Report::error("C037", fault.to_string())))?;

@@ -193,19 +193,21 @@ fn a_public_address_needs_a_token_that_was_there_before() {
     for _ in 0..2 {
         project.say(&["serve", "--listen", "0.0.0.0:0"]).refused(1, &["error[C036]", "hint: "]);
     }
-    let project = project.file(".entourage/token", "short\n");
+    let project = project.file(".entourage/token", "\n");
     project.say(&["serve", "--listen", "0.0.0.0:0"]).refused(2, &["error[C038]"]);
-    let project = project.file(".entourage/token", "0123456789abcdef\n");
+    let project = project.file(".entourage/token", "chosen\n");
     let mut child = project.start(&["serve", "--listen", "0.0.0.0:0"]);
     let mut link = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut link).unwrap();
     assert!(link.starts_with("http://0.0.0.0:"), "{link}");
     let (address, code) = link.trim().strip_prefix("http://").unwrap().split_once("/?code=").unwrap();
-    let (address, code, token) = (address.to_owned(), code.to_owned(), "0123456789abcdef".to_owned());
+    let (address, code, token) = (address.to_owned(), code.to_owned(), "chosen".to_owned());
     let server = Serving { child, address, token, code };
     assert_eq!(server.ask("GET", "/threads", &Value::Null).0, 200, "{link} leads nowhere");
     signal(&server.child, Signal::TERM);
-    assert_eq!(ending(server.child).code, Some(0));
+    let ended = ending(server.child);
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.stderr.contains("warning[C059]"), "{}", ended.stderr);
 }
 
 #[test]
