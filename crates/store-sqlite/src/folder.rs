@@ -104,7 +104,7 @@ mod tests {
         let place = tempfile::tempdir().expect("there is room");
         let folder = Folder::lock(place.path()).expect("nobody has it");
         let full = |new: &Path| {
-            fs::write(new, "half").expect("it is there");
+            assert!(new.exists(), "it is there to be filled");
             Err(StoreError::Unavailable("the disk is full".to_owned()))
         };
         folder.place(full).expect_err("it was not filled");
