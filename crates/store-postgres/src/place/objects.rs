@@ -12,12 +12,6 @@ use std::error::Error as _;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// A connection that is closed in the very instant in which it was made is the one passing fault that the client does not
-/// repeat by itself. Such a request is begun anew, so often and after such a pause.
-const BEGINNINGS: usize = 10;
-const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Objects {
     objects: Arc<dyn ObjectStore>,
@@ -54,15 +48,7 @@ impl fmt::Debug for Objects {
 impl BlobPlace for Objects {
     /// Written again if it is there: that may be damaged, and whoever puts it is told that it is kept.
     async fn put(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
-        let (path, payload) = (self.path(digest), PutPayload::from(bytes.to_vec()));
-        let mut put = self.objects.put(&path, payload.clone()).await;
-        for _ in 0..BEGINNINGS {
-            if !put.as_ref().is_err_and(was_never_sent) {
-                break;
-            }
-            tokio::time::sleep(PAUSE).await;
-            put = self.objects.put(&path, payload.clone()).await;
-        }
+        let put = self.objects.put(&self.path(digest), PutPayload::from(bytes.to_vec())).await;
         put.map(drop).map_err(|error| self.fault(&error))
     }
 
@@ -74,11 +60,6 @@ impl BlobPlace for Objects {
             Err(error) => Err(self.fault(&error)),
         }
     }
-}
-
-/// In the words of the HTTP client, which has no kind for it.
-fn was_never_sent(error: &Error) -> bool {
-    answer(error).contains("connection was not ready")
 }
 
 /// Why a place cannot be used, in words that hold no credentials.
