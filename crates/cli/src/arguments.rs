@@ -169,3 +169,23 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::{Command, CommandFactory as _};
+
+    #[test]
+    fn the_help_of_every_command_has_an_example() {
+        fn without_example(command: &Command) -> Vec<&str> {
+            if command.has_subcommands() {
+                return command.get_subcommands().flat_map(without_example).collect();
+            }
+            let has_one = command.get_after_help().is_some_and(|help| help.to_string().contains("\n  entourage "));
+            if has_one { vec![] } else { vec![command.get_name()] }
+        }
+        let command = Arguments::command();
+        assert!(command.get_subcommands().count() > 20);
+        assert_eq!(without_example(&command), [""; 0]);
+    }
+}

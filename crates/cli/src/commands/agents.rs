@@ -8,6 +8,10 @@ use entourage_serve::shape::AgentLine;
 use serde_json::json;
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  entourage agents            the agents of this project, wherever they are declared
+  entourage agents --json     the same for a program")]
 pub(crate) struct Arguments {}
 
 /// Broken settings and declarations are told on stderr; what is in order is listed.

@@ -8,7 +8,12 @@ use entourage_model::{Report, Severity};
 use serde_json::json;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exits with 1 if there is any error; warnings alone are 0.")]
+#[command(after_help = "\
+Examples:
+  entourage check                            every fault of this project, each with its place
+  entourage --project ../other check --json  the same for a program
+
+Exits with 1 if there is any error; warnings alone are 0.")]
 pub(crate) struct Arguments {}
 
 pub(crate) fn perform(invocation: &Invocation) -> Result<(), Failure> {

@@ -44,7 +44,12 @@ const FILES: [(&str, &str); 12] = [
 ];
 
 #[derive(Debug, Args)]
-#[command(after_help = "Needs no key and no network. With `--keep` the folder stays, to look at or to go on with.")]
+#[command(after_help = "\
+Examples:
+  entourage demo             a small team writes an announcement
+  entourage demo --serve     and then its threads on the web page
+
+Needs no key and no network. With `--keep` the folder stays, to look at or to go on with.")]
 pub(crate) struct Arguments {
     /// Keep the demo's folder, with its declarations and its threads
     #[arg(long)]

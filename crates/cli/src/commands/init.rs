@@ -18,7 +18,12 @@ const COMMON: Files = &[
 ];
 
 #[derive(Debug, Args)]
-#[command(after_help = "Never overwrites a file. Try `entourage agents` next, then `entourage run 'What is here?'`.")]
+#[command(after_help = "\
+Examples:
+  entourage init                              Markdown files in `subagents/`
+  entourage init --format standard-agents     agents, prompts and tools in TypeScript
+
+Never overwrites a file. Try `entourage agents` next, then `entourage run 'What is here?'`.")]
 pub(crate) struct Arguments {
     /// How the starter's subagents are declared
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

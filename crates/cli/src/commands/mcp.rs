@@ -26,6 +26,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  claude mcp add entourage -- entourage mcp     give Claude Code subagents that outlive it
+  entourage --project ../other mcp              those of another project
+
 Tell your harness to start `entourage mcp` in the project's folder. Its subagents are kept in the data folder and outlive
 the connection. Where a server holds the data folder already, everything is passed on to it; otherwise this process serves
 others as well, on a free port of this machine and with the same token.")]

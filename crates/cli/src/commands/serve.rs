@@ -28,6 +28,11 @@ const LISTEN: &str = "127.0.0.1:7717";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  entourage serve                            on this machine; the printed link opens the web page
+  entourage serve --listen 127.0.0.1:0       on a free port
+  entourage --project oci:registry.example/team:1 serve
+
 Unfinished threads go on by themselves. Every request but `/healthz` needs `Authorization: Bearer TOKEN`; the token is
 in the file `token` of the data folder. The printed link opens the web page once, within a quarter of an hour.")]
 pub(crate) struct Arguments {

@@ -15,9 +15,13 @@ const STEP: u64 = 50_000;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Look for damage
+    #[command(after_help = "Example:\n  entourage store check --json     exits with 9 if anything is damaged")]
     Check,
     /// Bring the store to the form that this version writes
     #[command(after_help = "\
+Example:
+  entourage --store postgres://me@db.example/threads store migrate     before the fleet is told of a new version
+
 Every command does so when it opens a store of an earlier version. A store of a newer one is refused.")]
     Migrate,
     /// Copy everything into an empty store
