@@ -37,8 +37,9 @@ fn main() -> anyhow::Result<()> {
     let many = tempfile::tempdir()?;
     team(many.path(), subagents)?;
     let (mut builds, mut written) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        let place = tempfile::tempdir()?;
+    // All are removed at the end: a file system that has just lost thousands of files is slow to make new ones.
+    let places = (0..rounds).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>()?;
+    for place in &places {
         let (data, out) = (shown(&place.path().join("data")), shown(&place.path().join("out")));
         builds.push(run(many.path(), &["--data", &data, "build"])?);
         written.push(run(many.path(), &["--data", &data, "materialize", "--adapter", "claude-code", "--out", &out])?);
