@@ -8,6 +8,7 @@ use crate::tree::Tree;
 use entourage_model::{Name, Report, RunId, RunStatus, ThreadId, ThreadStatus, Usage};
 use entourage_store::{RunEnd, RunFilter, RunRow};
 use serde::Serialize;
+use std::iter;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verdict {
@@ -83,10 +84,7 @@ impl Verdict {
             }
         };
         let children = ChildVerdict::below(&tree, thread);
-        let usage = tree.below(thread).iter().fold(row.usage, |mut sum, child| {
-            sum += child.usage;
-            sum
-        });
+        let usage = iter::once(row.usage).chain(tree.below(thread).iter().map(|child| child.usage)).sum();
         Ok(Some(Self { thread_id: row.id, run_id, status, result, error, usage, children, agent: row.agent }))
     }
 

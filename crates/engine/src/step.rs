@@ -120,12 +120,11 @@ impl Decision {
     }
 
     pub fn usage(&self) -> Usage {
-        self.events.iter().fold(Usage::default(), |mut sum, event| {
-            if let Event::Answered { usage, .. } | Event::PromptAnswered { usage, .. } = event {
-                sum += *usage;
-            }
-            sum
-        })
+        let spent = self.events.iter().filter_map(|event| match event {
+            Event::Answered { usage, .. } | Event::PromptAnswered { usage, .. } => Some(*usage),
+            _ => None,
+        });
+        spent.sum()
     }
 }
 

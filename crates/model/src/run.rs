@@ -2,6 +2,7 @@
 
 use crate::Attachment;
 use serde::{Deserialize, Serialize};
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 /// A terminal run never changes.
@@ -98,5 +99,14 @@ impl AddAssign for Usage {
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
         self.steps += other.steps;
+    }
+}
+
+impl Sum for Usage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), |mut sum, usage| {
+            sum += usage;
+            sum
+        })
     }
 }
