@@ -384,6 +384,9 @@ impl Actor {
     }
 
     async fn read_queue(&mut self) -> Result<Input, Gone> {
+        if !self.inner.roster.knows(self.lease) {
+            return Err(Gone::Fenced);
+        }
         let lines = self.inner.store.lines(self.lease.thread, self.seen).await?;
         self.receive(lines);
         Ok(Input::Mail)

@@ -107,8 +107,10 @@ impl Runtime {
     /// Ends a thread with everything below it, and removes all that is known of them.
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
         self.terminate(thread).await?;
+        self.until_all_rest(thread).await?;
         let (runs, assignments) = self.shown(thread).await?;
         let deleted = self.inner.store.delete(thread).await?;
+        deleted.iter().for_each(|thread| self.inner.roster.dismiss(*thread));
         self.inner.hide(runs, assignments).await;
         Ok(deleted)
     }

@@ -80,6 +80,13 @@ impl Roster {
         }
     }
 
+    /// Takes an actor away whose thread is no more, and tells it so.
+    pub(crate) fn dismiss(&self, thread: ThreadId) {
+        if let Some(seat) = self.book().actors.remove(&thread) {
+            seat.bell.notify_one();
+        }
+    }
+
     /// Takes an actor away whose thread stays held.
     pub(crate) fn leave_stuck(&self, lease: Lease) {
         self.leave(lease);

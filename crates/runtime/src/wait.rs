@@ -23,6 +23,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 enum Goal<'a> {
     /// The thread is neither at work nor waits for a child.
     Settled(ThreadId),
+    /// The same, whatever it may be told yet.
+    Rests(ThreadId),
     Terminated(ThreadId),
     /// Nothing of the tree is at work.
     Quiet(ThreadId),
@@ -33,7 +35,9 @@ impl Goal<'_> {
     /// The one thread that it is about; without one any thread of the tree can be the last.
     fn thread(&self) -> Option<ThreadId> {
         match self {
-            Goal::Settled(thread) | Goal::Terminated(thread) | Goal::Ended(_, thread) => Some(*thread),
+            Goal::Settled(thread) | Goal::Rests(thread) | Goal::Terminated(thread) | Goal::Ended(_, thread) => {
+                Some(*thread)
+            }
             Goal::Quiet(_) => None,
         }
     }
@@ -72,6 +76,19 @@ impl Runtime {
         self.until(root, ENDING, Goal::Terminated(thread)).await.map(drop)
     }
 
+    /// Waits until nobody below the thread is at work: whoever has not read yet that it is over may still be.
+    pub(crate) async fn until_all_rest(&self, top: ThreadId) -> Result<(), RuntimeError> {
+        let (root, end) = (self.row(top).await?.root, Instant::now() + ENDING);
+        let mut open = vec![top];
+        while let Some(thread) = open.pop() {
+            self.until(root, end.saturating_duration_since(Instant::now()), Goal::Rests(thread)).await?;
+            let below = ThreadFilter { parent: Some(thread), ..ThreadFilter::default() };
+            let below = self.inner.store.threads(&below, Page { after: None, limit: usize::MAX }).await?;
+            open.extend(below.into_iter().map(|row| row.id));
+        }
+        Ok(())
+    }
+
     pub(crate) async fn until_ended(&self, run: &RunId, thread: ThreadId) -> Result<(), RuntimeError> {
         let root = self.row(thread).await?.root;
         self.until(root, ENDING, Goal::Ended(run, thread)).await.map(drop)
@@ -97,6 +114,7 @@ impl Runtime {
             Goal::Settled(thread) => {
                 Ok(self.row(*thread).await?.status.is_settled() && !self.awaits_endings(*thread).await?)
             }
+            Goal::Rests(thread) => Ok(self.row(*thread).await?.status.is_settled()),
             Goal::Terminated(thread) => Ok(self.row(*thread).await?.status == ThreadStatus::Terminated),
             Goal::Ended(run, _) => Ok(self.run_row(run).await?.status.is_terminal()),
             Goal::Quiet(root) => {

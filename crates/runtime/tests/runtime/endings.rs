@@ -56,6 +56,24 @@ async fn terminating_a_parent_reaches_the_child_inside_its_model_call() {
     assert_eq!(stage.kids(thread).await[0].status, ThreadStatus::Terminated);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deleting_a_thread_reaches_everybody_below_it() {
+    let brain = |request: &Request| match request {
+        request if is(request, "leaf") => Reply::hang(),
+        request if is(request, "worker") => Reply::call("leaf", json!({"message": "dig"})),
+        _ => delegate(),
+    };
+    let agents =
+        vec![solo("boss", vec![blocking("worker")]), solo("worker", vec![blocking("leaf")]), solo("leaf", vec![])];
+    let stage = Stage::new(agents, brain).await;
+    for round in 1..=10 {
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.model.until_requests(round * 3).await;
+        assert_eq!(stage.runtime.delete(thread).await.unwrap().len(), 3);
+        stage.model.until_aborted(round).await;
+    }
+}
+
 #[tokio::test]
 async fn terminating_a_child_answers_the_waiting_call_with_an_error() {
     let stage = stuck_stage().await;
