@@ -295,9 +295,12 @@ impl Runtime {
     pub async fn stop(&self, thread: ThreadId) -> Result<(), RuntimeError> {
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
         match row.status {
-            ThreadStatus::Idle | ThreadStatus::Done | ThreadStatus::Failed => Ok(()),
-            ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting | ThreadStatus::Terminated => {
-                self.queue(thread, Item::Stop, None).await.map(drop)
+            ThreadStatus::Idle | ThreadStatus::Done | ThreadStatus::Failed | ThreadStatus::Terminated => Ok(()),
+            ThreadStatus::Ready | ThreadStatus::Running | ThreadStatus::Waiting => {
+                match self.queue(thread, Item::Stop, None).await {
+                    Ok(_) | Err(RuntimeError::Terminated) => Ok(()),
+                    Err(error) => Err(error),
+                }
             }
         }
     }

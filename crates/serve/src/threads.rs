@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::query::{Query, flag};
 use crate::service::{Admitted, Service};
 use crate::shape::{Thread, ThreadWithChildren};
-use crate::{key, schema};
+use crate::{key, label, schema};
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -25,8 +25,6 @@ const WAIT_SECONDS: f64 = 30.0;
 const TAGS_MAX: usize = 100;
 /// Of the UUIDs that threads have.
 const ID_VERSION: usize = 7;
-/// Of a tag, of a user's id and of a variable's name.
-const LABEL_BYTES_MAX: usize = 1024;
 
 /// A thread to be made.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -112,20 +110,14 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(created)).into_response())
 }
 
-/// What rows are found by is short, and text that every store can hold.
 fn check_labels(wish: &Wish) -> Result<(), Fault> {
     if wish.tags.len() > TAGS_MAX {
         return Err(Fault::bad_request(format!("a thread has at most {TAGS_MAX} tags")));
     }
     let labels = wish.tags.iter().map(|tag| ("a tag", tag));
-    let labels = labels.chain(wish.user_id.iter().map(|user| ("`user_id`", user)));
-    for (what, label) in labels.chain(wish.env.keys().map(|name| ("the name of a variable", name))) {
-        if label.len() > LABEL_BYTES_MAX || label.contains('\0') {
-            let message = format!("{what} is a text of at most {LABEL_BYTES_MAX} bytes without NUL");
-            return Err(Fault::bad_request(message));
-        }
-    }
-    Ok(())
+    let labels = labels.chain(wish.user_id.iter().map(|user| (label::USER, user)));
+    let mut labels = labels.chain(wish.env.keys().map(|name| (label::VARIABLE, name)));
+    labels.try_for_each(|(what, text)| label::check(what, text))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -258,11 +250,10 @@ pub(crate) struct Told {
     terminated: Option<Timestamp>,
 }
 
-/// Ends the current turn; children in the background go on.
+/// Ends the current turn; children in the background go on. Where there is no turn, nothing happens.
 #[utoipa::path(post, path = "/threads/{id}/stop", tag = "threads", params(("id" = String, Path)), responses(
     (status = 202, description = "The thread as it is now", body = Told),
     (status = 404, description = "There is no such thread"),
-    (status = 409, description = "It is terminated"),
 ))]
 pub(crate) async fn stop(Admitted(service): Admitted, Path(id): Path<String>) -> Result<Response, Fault> {
     let row = found(&service, &id).await?;

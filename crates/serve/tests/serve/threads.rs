@@ -169,6 +169,8 @@ async fn a_terminated_thread_keeps_its_time_and_takes_nothing() {
     assert_eq!((first.status, &first.json()["status"]), (202, &json!("terminated")), "{first:?}");
     let again = stage.post(&format!("/threads/{thread}/terminate"), &json!({})).await;
     assert_eq!((again.status, again.json()), (202, first.json()));
+    let stopped = stage.post(&format!("/threads/{thread}/stop"), &json!({})).await;
+    assert_eq!((stopped.status, stopped.json()), (202, first.json()), "there is no turn to be ended");
     let sent = stage.post(&format!("/threads/{thread}/messages"), &json!({ "content": "x" })).await;
     assert_eq!(sent.refused(409), "terminated");
 }
