@@ -69,6 +69,10 @@ impl Fault {
         self
     }
 
+    pub(crate) fn into_message(self) -> String {
+        self.why.message.into_owned()
+    }
+
     pub(crate) fn hint(mut self, hint: &'static str) -> Self {
         self.why.hint = Some(hint);
         self

@@ -16,6 +16,7 @@ mod variables;
 mod body;
 mod cursor;
 mod key;
+mod label;
 mod path;
 mod query;
 mod schema;

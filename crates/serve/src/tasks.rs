@@ -107,8 +107,9 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     crate::body::Body(wish): crate::body::Body<Submission>,
 ) -> Result<Json<Task>, Fault> {
-    if wish.task_id.trim().is_empty() || wish.task_id.len() > ID_BYTES_MAX {
-        return Err(Fault::bad_request(format!("`task_id` must be a text of at most {ID_BYTES_MAX} bytes")));
+    if wish.task_id.trim().is_empty() || wish.task_id.len() > ID_BYTES_MAX || wish.task_id.contains('\0') {
+        let what = format!("`task_id` must be a text of at most {ID_BYTES_MAX} bytes without NUL");
+        return Err(Fault::bad_request(what));
     }
     let run = run_id(&service, &wish.task_id);
     let key = key::given(&headers)?.map(|name| RootKey {
@@ -118,6 +119,7 @@ pub(crate) async fn submit(
     let agent = wish.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty()).unwrap_or(ANYBODY);
     let agent = Name::from(agent);
     let mut context = Context::read(wish.context.as_ref());
+    context.check()?;
     let words = context.beside(wish.input.unwrap_or_default());
     let taken = Task { task_id: wish.task_id, status: "pending", result: None, error: None };
     if let Some(key) = &key
@@ -142,7 +144,7 @@ pub(crate) async fn submit(
     match place(&service, (agent, words), context, order).await {
         Ok(()) => Ok(Json(taken)),
         Err(RuntimeError::NoAgent(agent)) => {
-            let why = format!("there is no agent `{agent}`");
+            let why = service.refusal(RuntimeError::NoAgent(agent)).await.into_message();
             service.refusals.add(Refused { task: run, why: why.clone(), at: service.runtime.now() });
             Ok(Json(Task { status: "error", error: Some(why), ..taken }))
         }
@@ -199,19 +201,14 @@ async fn conversation(
     (context, denied): (&Context, &[Name]),
 ) -> Result<Option<ThreadId>, RuntimeError> {
     let Some(tag) = context.session_tag() else { return Ok(None) };
-    let filter = ThreadFilter {
-        agent: Some(agent.clone()),
-        tag: Some(tag),
-        roots: true,
-        user_id: context.user_id.clone(),
-        ..ThreadFilter::default()
-    };
+    let filter =
+        ThreadFilter { tag: Some(tag), roots: true, user_id: context.user_id.clone(), ..ThreadFilter::default() };
     let mut after = None;
     loop {
         let page = service.runtime.threads(&filter, Page { after, limit: PAGE }).await?;
         let is_open = |row: &&ThreadRow| row.terminated_at.is_none() && row.user_id == context.user_id;
         for row in page.iter().filter(is_open) {
-            if has_rules(service, row.id, denied).await? {
+            if is_made_for(service, row.id, (agent, denied)).await? {
                 return Ok(Some(row.id));
             }
         }
@@ -222,12 +219,17 @@ async fn conversation(
     }
 }
 
-/// Whether the thread was made with these rules, in whichever order.
-async fn has_rules(service: &Service, thread: ThreadId, denied: &[Name]) -> Result<bool, RuntimeError> {
+/// Whether the thread was made for that agent, whoever it has been handed to since, and with these rules, in whichever
+/// order.
+async fn is_made_for(
+    service: &Service,
+    thread: ThreadId,
+    (agent, denied): (&Name, &[Name]),
+) -> Result<bool, RuntimeError> {
     let first = service.runtime.journal(thread, 0, 1).await?.into_iter().next();
     let Some(Event::Started(started)) = first.map(|stored| stored.event) else { return Ok(false) };
     let rules = |names: &[Name]| names.iter().cloned().collect::<BTreeSet<_>>();
-    Ok(rules(&started.denied) == rules(denied))
+    Ok(started.agent == *agent && rules(&started.denied) == rules(denied))
 }
 
 /// The state of a task. An unknown one is an error, but not of the request.

@@ -1,11 +1,11 @@
 //! Children that wait for variables, and giving these to them.
 
-use crate::body::Body;
+use crate::body::{Body, unique};
 use crate::fault::Fault;
-use crate::key;
 use crate::path::Path;
 use crate::service::{Admitted, Service};
 use crate::threads::found;
+use crate::{key, label};
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -34,6 +34,7 @@ pub(crate) struct Wanted {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Values {
+    #[serde(deserialize_with = "unique")]
     env: BTreeMap<String, String>,
 }
 
@@ -90,6 +91,7 @@ pub(crate) async fn give(
     headers: HeaderMap,
     Body(values): Body<Values>,
 ) -> Result<Response, Fault> {
+    values.env.keys().try_for_each(|name| label::check(label::VARIABLE, name))?;
     let (thread, request_id) = named(&service, &id, &request).await?;
     match service.runtime.give(thread, request_id, values.env, key::given(&headers)?).await? {
         Given::Started(child_thread_id) => {

@@ -1,5 +1,7 @@
 //! What a client says of a task beside the work itself.
 
+use crate::fault::Fault;
+use crate::label;
 use entourage_model::{Message, Name};
 use entourage_runtime::Outgoing;
 use serde_json::Value;
@@ -55,6 +57,12 @@ impl Context {
         let denied = rules.into_iter().flatten().filter(is_deny);
         let denied = denied.filter_map(|rule| rule.get("tool_name")?.as_str()).map(Name::from).collect();
         Self { user_id: said("user_id"), session: said("session_id"), denied, given: context.cloned() }
+    }
+
+    /// By what its thread will be found.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        self.user_id.iter().try_for_each(|user| label::check(label::USER, user))?;
+        self.session_tag().iter().try_for_each(|tag| label::check("`session_id`", tag))
     }
 
     /// The input as the message that asks for it. The context goes with it, so that it outlives a restart and every task of

@@ -106,6 +106,9 @@ impl Listener {
             if read > 0 || !self.due.is_empty() {
                 continue;
             }
+            if self.is_over_unsaid().await.ok()? {
+                return None;
+            }
             let reading = self.at.as_mut()?;
             if reading.teller.is_over {
                 return None;
@@ -117,6 +120,15 @@ impl Listener {
                 () = self.service.runtime.stopping() => return None,
             }
         }
+    }
+
+    /// Whether nothing more can come, though no event says so: the task ended before it was begun, or it was deleted.
+    async fn is_over_unsaid(&mut self) -> Result<bool, RuntimeError> {
+        let Some(row) = self.service.runtime.run(&run_id(&self.service, &self.task)).await? else { return Ok(true) };
+        // What ended it may have been written since the journal was read.
+        let is_unread = row.status.is_terminal() && self.read().await? > 0;
+        let has_begun = self.at.as_ref().is_some_and(|reading| reading.teller.has_begun);
+        Ok(row.status.is_terminal() && !is_unread && !has_begun)
     }
 
     /// Looks for the task until it is submitted. Clients listen before they submit.

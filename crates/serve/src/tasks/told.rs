@@ -18,7 +18,7 @@ pub(super) struct Teller {
     at: Timestamp,
     /// When the run ended, once it has: the journal does not say.
     pub(super) ended_at: Option<Timestamp>,
-    has_begun: bool,
+    pub(super) has_begun: bool,
     pub(super) is_over: bool,
     told: Vec<Told>,
 }

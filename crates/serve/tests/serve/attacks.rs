@@ -135,6 +135,10 @@ async fn odd_json_is_refused_everywhere() {
     let thread = stage.create("boss", None).await;
     let messages = format!("/threads/{thread}/messages");
     let long = format!(r#"{{"agent":"boss","tags":["{}"]}}"#, "t".repeat(2000));
+    let of_task =
+        |key: &str| format!(r#"{{"task_id":"t","agent_id":"boss","context":{{"{key}":"{}"}}}}"#, "t".repeat(2000));
+    let (whose, which) = (of_task("user_id"), of_task("session_id"));
+    let variables = format!("/threads/{thread}/variables/{thread}");
     let many = format!(r#"{{"agent":"boss","tags":[{}""]}}"#, r#""t","#.repeat(200));
     for (path, body) in [
         ("/threads", r#"["boss","hi",[],{},[],null]"#),
@@ -148,6 +152,12 @@ async fn odd_json_is_refused_everywhere() {
         (&messages, r#"{"content":1e400}"#),
         ("/tasks", r#"["t","boss","hi",null]"#),
         ("/tasks", r#"{"task_id":12345678901234567890123}"#),
+        ("/tasks", r#"{"task_id":"a\u0000b","agent_id":"boss"}"#),
+        ("/tasks", r#"{"task_id":"t","agent_id":"boss","context":{"user_id":"a\u0000b"}}"#),
+        ("/tasks", &whose),
+        ("/tasks", &which),
+        (&variables, r#"{"env":{"TOKEN":"one","TOKEN":"two"}}"#),
+        (&variables, r#"{"env":{"a\u0000b":"c"}}"#),
     ] {
         assert_eq!(stage.post_text(path, body.to_owned()).await.status, 400, "{path} {body}");
     }

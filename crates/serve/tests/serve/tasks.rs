@@ -2,7 +2,7 @@
 
 use crate::client::Events;
 use crate::stage::{Stage, TOKEN};
-use entourage_model::{Agent, Limits, Remote};
+use entourage_model::{Agent, HandoffEntry, Limits, Remote, ToolEntry};
 use entourage_testkit::Reply;
 use entourage_testkit::cast::{mark, resumable, solo};
 use entourage_testkit::fake_model::Request;
@@ -97,7 +97,7 @@ async fn events_are_held_open_for_a_task_to_come_and_replayed_for_one_that_has_e
             Reply::text("done")
         }
     };
-    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let agents = vec![solo("boss", vec![ToolEntry::Tool("list_files".into())])];
     let stage = Stage::with(agents, brain, Limits::default()).await;
     let mut early = stage.stream("/tasks/t/events", None).await;
     submit(&stage, "t", Some(json!({ "detail": "full" }))).await;
@@ -167,7 +167,7 @@ async fn a_denied_tool_is_neither_offered_nor_called() {
             Reply::text(request.last_text())
         }
     };
-    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let agents = vec![solo("boss", vec![ToolEntry::Tool("list_files".into())])];
     let stage = Stage::with(agents, brain, Limits::default()).await;
     // Whoever hands work over may be another harness, with names of its own.
     for name in ["list_files", "LS"] {
@@ -193,7 +193,7 @@ async fn every_task_of_a_conversation_has_rules_and_detail_of_its_own() {
         "user" => Reply::call("list_files", json!({ "path": "." })),
         _ => Reply::text("done"),
     };
-    let agents = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let agents = vec![solo("boss", vec![ToolEntry::Tool("list_files".into())])];
     let stage = Stage::with(agents, brain, Limits::default()).await;
     let rules = json!([{ "tool_name": "list_files", "behavior": "DENY" }]);
     let quiet = json!({ "session_id": "s" });
@@ -215,8 +215,45 @@ async fn every_task_of_a_conversation_has_rules_and_detail_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_conversation_goes_on_after_a_handoff() {
+    let handoff = ToolEntry::Handoff(HandoffEntry::new("clerk".into()));
+    let brain = |request: &Request| match request.system().contains(&mark("clerk")) {
+        true => Reply::text(format!("heard {}", request.texts("user").len())),
+        false => Reply::call("clerk", json!({})),
+    };
+    let agents = vec![solo("boss", vec![handoff]), solo("clerk", Vec::new())];
+    let stage = Stage::with(agents, brain, Limits::default()).await;
+    for (id, result) in [("one", "heard 1"), ("two", "heard 2")] {
+        submit(&stage, id, Some(json!({ "session_id": "s" }))).await;
+        assert_eq!(stage.get(&format!("/tasks/{id}/wait?timeout_seconds=20")).await.json()["result"], result);
+    }
+}
+
+#[tokio::test]
+async fn the_stream_of_a_task_that_ends_before_it_begins_ends_too() {
+    for ending in ["cancel", "terminate", "delete"] {
+        let stage = Stage::new(Reply::hang()).await;
+        for id in ["first", "queued"] {
+            submit(&stage, id, Some(json!({ "session_id": "s" }))).await;
+        }
+        stage.model.until_requests(1).await;
+        let mut open = stage.stream("/tasks/queued/events", None).await;
+        let thread = stage.get("/threads").await.json()["threads"][0]["thread_id"].as_str().unwrap().to_owned();
+        match ending {
+            "cancel" => stage.post_text("/tasks/queued/cancel", "").await,
+            "terminate" => stage.post(&format!("/threads/{thread}/terminate"), &json!({})).await,
+            _ => stage.delete(&format!("/threads/{thread}")).await,
+        };
+        assert_eq!(told(&mut open).await, [json!(null); 0], "{ending}");
+        if ending != "delete" {
+            assert_eq!(told(&mut stage.stream("/tasks/queued/events", None).await).await, [json!(null); 0]);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_task_that_a_limit_ends_says_so_whatever_its_last_words_were() {
-    let mut boss = solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())]);
+    let mut boss = solo("boss", vec![ToolEntry::Tool("list_files".into())]);
     boss.source.format = "agentscope".to_owned();
     boss.dialects = vec![entourage_model::Dialect::AgentScope];
     boss.side_a.steps_max = Some(2);
@@ -262,7 +299,7 @@ async fn what_is_denied_here_is_denied_by_the_other_server() {
         "user" => Reply::call("list_files", json!({ "path": "." })),
         _ => Reply::text(request.last_text()),
     };
-    let able = vec![solo("boss", vec![entourage_model::ToolEntry::Tool("list_files".into())])];
+    let able = vec![solo("boss", vec![ToolEntry::Tool("list_files".into())])];
     let far = Stage::with(able, brain, Limits::default()).await;
     let near = Stage::with(vec![remote(&far)], Reply::text("nobody asks here"), Limits::default()).await;
     let rules = json!([{ "tool_name": "list_files", "behavior": "DENY" }]);
