@@ -6,6 +6,7 @@ use entourage_engine::{ThreadState, offered, startable};
 use entourage_model::{
     CallId, Digest, Event, Ids, Item, Message, Name, RunId, Started, Team, ThreadId, ToolCall, ToolSpec,
 };
+use entourage_store::RunRow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +30,16 @@ pub struct Driven {
     id: CallId,
     /// How much of the journal was looked at for its result.
     after: u64,
+    /// The run whose ending answers it, once that is known.
+    run: Option<RunId>,
     watcher: Watcher,
+}
+
+impl Driven {
+    /// The run whose ending answers it, as far as is known.
+    pub fn run(&self) -> Option<&RunId> {
+        self.run.as_ref()
+    }
 }
 
 impl Runtime {
@@ -68,7 +78,7 @@ impl Runtime {
         let row = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?;
         let id = Ids::new(self.inner.store.now(), fastrand::u64(..)).message();
         let call = ToolCall { id: format!("call_{id}").into(), name: tool, arguments };
-        let driven = Driven { watcher: self.watch(row.root), thread, id: call.id.clone(), after: row.seq };
+        let driven = Driven { watcher: self.watch(row.root), thread, id: call.id.clone(), after: row.seq, run: None };
         self.queue(thread, Item::Call { call }, None).await?;
         Ok(driven)
     }
@@ -94,6 +104,16 @@ impl Runtime {
         Ok(runs.find(|(_, wait)| wait.call() == Some(&call.id)).map(|(run, _)| run.clone()))
     }
 
+    /// Notes that whoever made the call was given its result, where that is how a run ended.
+    pub async fn deliver_call(&self, call: &Driven) -> Result<(), RuntimeError> {
+        let Some(run) = &call.run else { return Ok(()) };
+        let is_news = |row: RunRow| row.status.is_terminal() && row.delivered_at.is_none();
+        if self.run(run).await?.is_some_and(is_news) {
+            self.mark_delivered(run).await?;
+        }
+        Ok(())
+    }
+
     /// The call's result, if it lies behind what was read so far.
     async fn result_of(&self, call: &mut Driven) -> Result<Option<Arc<Message>>, RuntimeError> {
         loop {
@@ -104,6 +124,12 @@ impl Runtime {
                 match &stored.event {
                     Event::CallEnded { message, .. } if message.tool_call_id.as_ref() == Some(&call.id) => {
                         return Ok(Some(Arc::clone(message)));
+                    }
+                    Event::ChildStarted(link) if link.wait.call() == Some(&call.id) => call.run.clone_from(&link.run),
+                    Event::ChildAsked { run, wait, .. } | Event::ChildAwaited { run, wait, .. }
+                        if wait.call() == Some(&call.id) =>
+                    {
+                        call.run = Some(run.clone());
                     }
                     Event::Terminated { .. } => return Err(RuntimeError::Terminated),
                     _ => {}

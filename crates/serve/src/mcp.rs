@@ -22,7 +22,7 @@ pub use switch::{Answerer, Search, Switch};
 use crate::service::Service;
 use crate::token::Bearer;
 use axum::http::request::Parts;
-use entourage_model::{Message, RunStatus, ThreadId, ToolStatus};
+use entourage_model::{Message, RunId, RunStatus, ThreadId, ToolStatus};
 use entourage_runtime::{Driven, Given, Page, RunFilter, RuntimeError};
 use question::{Answer, Asked, Asker, Question, Values};
 use rmcp::model::{
@@ -114,7 +114,12 @@ impl Mcp {
             tokio::select! {
                 biased;
                 result = service.runtime.finish_call(&mut call) => {
-                    return Self::closed(service, &wish, (thread, &*result?)).await;
+                    if let (Err(RuntimeError::Broken(_)), Some(run)) = (&result, call.run()) {
+                        return Ok(interrupted(run).into());
+                    }
+                    let result = result?;
+                    service.runtime.deliver_call(&call).await?;
+                    return Self::closed(service, &wish, (thread, &*result)).await;
                 }
                 () = wish.cancelled.cancelled() => break,
                 () = &mut patience, if is_asked => {
@@ -215,6 +220,12 @@ impl Mcp {
 
 fn failed(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// The server ends while somebody waits: where the result will be.
+fn interrupted(run: &RunId) -> CallToolResult {
+    let note = "the server is about to end; the work goes on when it is back, and `task_output` has its result";
+    CallToolResult::success(vec![ContentBlock::text(format!("status: timeout_promoted\ntask_id: {run}\nnote: {note}"))])
 }
 
 fn told(message: &Message) -> CallToolResult {

@@ -65,7 +65,12 @@ pub fn id(name: &Name) -> &str {
 
 /// The tasks of a thread, oldest first: runs in the background, from the start or since a call gave up waiting.
 pub fn tasks_of(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated)> {
-    state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope && known.background)
+    asked_of(state).filter(|(_, known)| known.background)
+}
+
+/// The same with what calls wait for.
+fn asked_of(state: &ThreadState) -> impl Iterator<Item = (&RunId, &Delegated)> {
+    state.delegated.iter().filter(|(_, known)| known.dialect == Dialect::AgentScope)
 }
 
 /// Whether the call only looks at a task.
@@ -238,8 +243,7 @@ impl Scene<'_> {
             let seconds = Value::from(millis.min(MILLIS_MAX)).as_f64().unwrap_or(0.0) / 1000.0;
             return Ok(Wish::Await { run, seconds });
         }
-        let is_driven = self.world.agent(self.state).is_some_and(|agent| agent.driven);
-        Ok(Wish::Answer(task::live(&run, delegated, is_driven)))
+        Ok(Wish::Answer(task::live(&run, delegated, self.is_driven())))
     }
 
     /// Whether the run's ending has not reached this thread.
@@ -265,7 +269,11 @@ impl Scene<'_> {
         let word = given.text("status_filter")?.unwrap_or_default().to_lowercase();
         // A word that nobody knows filters nothing.
         let wanted = RunStatus::ALL.into_iter().find(|status| task::word(*status) == word);
-        Ok(Wish::Answer(task::listed(self.state, wanted)))
+        Ok(Wish::Answer(task::listed(self.state, wanted, self.is_driven())))
+    }
+
+    fn is_driven(&self) -> bool {
+        self.world.agent(self.state).is_some_and(|agent| agent.driven)
     }
 }
 

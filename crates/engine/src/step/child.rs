@@ -335,7 +335,10 @@ impl Desk<'_> {
         let delivered = Write::DeliveredRun { run: back.run.clone() };
         match waits[0].call() {
             Some(_) => {
-                self.out.writes.push(delivered);
+                // Whoever drives the thread may have gone; it says itself that it was given the result.
+                if !self.is_driven() {
+                    self.out.writes.push(delivered);
+                }
                 // A call that does not wait any more was answered when its turn was stopped.
                 let calls = waits.iter().filter_map(Wait::call);
                 let calls: Vec<_> = calls.filter_map(|call| self.waiting_call(child, call)).collect();

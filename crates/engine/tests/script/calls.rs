@@ -17,7 +17,6 @@ fn a_call_starts_a_child_and_its_ending_is_the_result_without_any_model_for_the_
         ! ChildEnded c1 r1 done
         ! CallEnded k1 agent_spawn done "agent_key: agent:kid:@c1\nagent_id: kid\nsession_id: sub-@c1\nstatus: ok\nreply:\nfour"
         ! SessionEnded done "" rest=idle
-        > DeliveredRun r1
         = idle
         "#,
     );
@@ -39,7 +38,6 @@ fn calls_that_overlap_are_answered_each_on_its_own() {
         ! ChildEnded c2 r2 done
         ! CallEnded k2 worker done "painted"
         ! SessionEnded done "" rest=idle
-        > DeliveredRun r2
         = idle
         "#,
     );

@@ -61,6 +61,45 @@ async fn a_client_that_comes_back_reads_the_result_of_what_another_connection_be
 }
 
 #[tokio::test]
+async fn a_call_that_waited_in_vain_is_found_again() {
+    let stage = Stage::with(vec![helper()], echo, Limits::default()).await;
+    let first = connect(&stage).await;
+    let waiting =
+        tokio::spawn(async move { call(&first, "agent_spawn", json!({"agent_id": "helper", "task": "count"})).await });
+    stage.model.until_requests(1).await;
+    waiting.abort();
+    let second = connect(&stage).await;
+    let task = loop {
+        let (listed, _) = call(&second, "task_list", json!({"status_filter": "completed"})).await;
+        if let Some(line) = listed.lines().find_map(|line| line.strip_prefix("- task_id: ")) {
+            break line.split(' ').next().unwrap().to_owned();
+        }
+    };
+    let (read, is_error) = call(&second, "task_output", json!({"task_id": task})).await;
+    assert!(!is_error && read.ends_with("Result:\nheard count"), "{read}");
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_result_has_been_given_it_and_is_told_where_it_will_be_if_the_server_ends() {
+    let brain = |request: &Request| match request.last_text().as_str() {
+        "slow" => Reply::hang(),
+        _ => Reply::text("soon"),
+    };
+    let stage = Stage::with(vec![helper()], brain, Limits::default()).await;
+    let client = connect(&stage).await;
+    call(&client, "agent_spawn", json!({"agent_id": "helper", "task": "fast"})).await;
+    assert_eq!(stage.get("/runs?unread=true").await.json()["runs"], json!([]));
+    let slow = json!({"agent_id": "helper", "task": "slow"});
+    let waiting = tokio::spawn(async move { call(&client, "agent_spawn", slow).await });
+    stage.model.until_requests(2).await;
+    let runs = stage.get("/runs?status=running").await.json();
+    stage.runtime.shutdown().await;
+    let (told, is_error) = waiting.await.unwrap();
+    assert!(!is_error && field(&told, "status") == "timeout_promoted", "{told}");
+    assert_eq!(field(&told, "task_id"), runs["runs"][0]["run_id"]);
+}
+
+#[tokio::test]
 async fn clients_share_a_thread_and_their_calls_do_not_wait_for_each_other() {
     let brain = |request: &Request| match request.last_text().as_str() {
         "slow" => Reply::text("late").after(Duration::from_secs(60)),

@@ -1,6 +1,6 @@
 //! Tasks as texts.
 
-use super::super::tasks_of;
+use super::super::asked_of;
 use super::{Seen, agent_id, cut, with_files};
 use crate::state::{Delegated, ThreadState};
 use entourage_model::{ChildLink, Ending, Outcome, RunId, RunStatus, Timestamp};
@@ -27,8 +27,15 @@ fn capitalised(status: RunStatus) -> &'static str {
     }
 }
 
-pub(in crate::dialect::agentscope) fn listed(state: &ThreadState, wanted: Option<RunStatus>) -> String {
-    let tasks: Vec<_> = tasks_of(state).filter(|(_, task)| wanted.is_none_or(|wanted| task.status == wanted)).collect();
+/// Whoever drives the thread may have lost the call that waited, and finds what it came to here.
+pub(in crate::dialect::agentscope) fn listed(
+    state: &ThreadState,
+    wanted: Option<RunStatus>,
+    is_driven: bool,
+) -> String {
+    let is_listed =
+        |task: &Delegated| (task.background || is_driven) && wanted.is_none_or(|wanted| task.status == wanted);
+    let tasks: Vec<_> = asked_of(state).filter(|(_, task)| is_listed(task)).collect();
     if tasks.is_empty() {
         let of = wanted.map(|status| format!(" with status {}", word(status))).unwrap_or_default();
         return format!("No tasks{of} are tracked in this session.");
