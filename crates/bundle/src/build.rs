@@ -95,7 +95,7 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     let mut change = shelf.layout.begin();
     // The reference program looks at no package, and its bytes hold no digest of one.
     let resolved = match order.bytes_of {
-        BytesOf::Specification => resolve(shelf, &mut change, &packages, Pins::Lock(&known))?,
+        BytesOf::Specification => resolve(shelf, &mut change, &packages, Pins::Registry(&known))?,
         BytesOf::ReferenceProgram => Resolved::default(),
     };
     let kind = match order.parcel.kind {

@@ -10,6 +10,7 @@ use crate::archive::{Entry, EntryKind, read_archive};
 use crate::descriptor::Descriptor;
 use crate::fault::Fault;
 use crate::layout::Blobs;
+use crate::lock::Lock;
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
 use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use crate::reference::Reference;
@@ -36,6 +37,8 @@ pub struct Bundle {
     pub subagents: Option<Map<String, Value>>,
     pub secrets: Vec<Value>,
     pub packages: Vec<PackageEntry>,
+    /// Which artifact each reference to a package meant when it was built, as far as it says so.
+    pub lock: Lock,
 }
 
 /// A package that an artifact depends on.
@@ -82,12 +85,14 @@ impl Bundle {
             subagents: None,
             secrets: Vec::new(),
             packages: Vec::new(),
+            lock: Lock::default(),
             manifest,
         };
         let mut left = bytes_max - bundle.manifest.plain_size();
         for layer in bundle.manifest.layers.clone() {
             bundle.take(blobs, &layer, &mut left)?;
         }
+        bundle.lock = layers::lock(&bundle.config, &bundle.packages);
         Ok(bundle)
     }
 

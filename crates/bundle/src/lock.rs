@@ -19,6 +19,8 @@ pub struct Lock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locked {
     pub digest: Digest,
+    /// A person who decides which artifact is meant need not say what it depends on.
+    #[serde(default)]
     pub dependencies: Vec<String>,
 }
 

@@ -57,7 +57,7 @@ impl Assembly {
     /// Finds every package of an artifact. The layout has all of them then, or as many as before.
     pub fn of(shelf: Shelf<'_>, bundle: Bundle) -> Result<Self, Fault> {
         let mut change = shelf.layout.begin();
-        let packages = resolve(shelf, &mut change, &bundle.packages, Pins::Layout)?.bundles;
+        let packages = resolve(shelf, &mut change, &bundle.packages, Pins::Layout(&bundle.lock))?.bundles;
         if !change.is_empty() {
             change.commit()?;
         }
@@ -83,13 +83,30 @@ pub(crate) struct Resolved {
     pub(crate) lock: Lock,
 }
 
-/// What a reference without a digest means.
+/// What a reference without a digest means: what the lock says, and where it says nothing, whoever is asked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pins<'a> {
-    /// What the layout knows by that name; only what it does not know is asked for.
-    Layout,
-    /// What the lock says, else what the registry says by now.
-    Lock(&'a Lock),
+    /// What the layout knows by that name; only what it does not know is asked for. The lock is the artifact's own.
+    Layout(&'a Lock),
+    /// What the registry says by now. The lock is the project's.
+    Registry(&'a Lock),
+}
+
+impl<'a> Pins<'a> {
+    fn lock(self) -> &'a Lock {
+        match self {
+            Self::Layout(lock) | Self::Registry(lock) => lock,
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Layout(_) => "ask whoever published it to decide in `stax.lock`, and to build it again",
+            Self::Registry(_) => {
+                "say in `stax.lock` which one is meant; what is named directly can also be named by its digest"
+            }
+        }
+    }
 }
 
 /// Finds packages and those that they depend on. What the layout does not have of them yet is in `change` then.
@@ -99,7 +116,7 @@ pub(crate) fn resolve<'a>(
     wanted: &[PackageEntry],
     pins: Pins<'_>,
 ) -> Result<Resolved, Fault> {
-    let mut search = Search { shelf, change, pins, found: BTreeMap::new(), order: Vec::new(), path: Vec::new() };
+    let mut search = Search::new(shelf, change, pins);
     for entry in wanted {
         search.visit(entry)?;
     }
@@ -108,10 +125,10 @@ pub(crate) fn resolve<'a>(
     let in_order = wanted.iter().map(|entry| &entry.text).filter(|text| direct.contains(text));
     let mut seen = BTreeSet::new();
     let order = transitive.iter().copied().chain(in_order).filter(|text| seen.insert(text.as_str()));
-    let bundles = order.map(|text| search.found[text].clone()).collect();
-    let locked = |(text, bundle): (&String, &Bundle)| {
-        let dependencies = bundle.packages.iter().map(|entry| entry.text.clone()).collect();
-        (text.clone(), Locked { digest: bundle.digest, dependencies })
+    let bundles = order.map(|text| search.found[text].bundle.clone()).collect();
+    let locked = |(text, found): (&String, &Found)| {
+        let dependencies = found.bundle.packages.iter().map(|entry| entry.text.clone()).collect();
+        (text.clone(), Locked { digest: found.bundle.digest, dependencies })
     };
     let lock = Lock { packages: search.found.iter().map(locked).collect() };
     Ok(Resolved { bundles, lock })
@@ -123,53 +140,82 @@ struct Search<'s, 'a> {
     change: &'s mut Change<'a>,
     pins: Pins<'s>,
     /// By the text of their references.
-    found: BTreeMap<String, Bundle>,
+    found: BTreeMap<String, Found>,
+    /// What tags mean that nobody pinned, so that each is asked for once.
+    asked: BTreeMap<String, Digest>,
     /// Whatever a package depends on comes before it.
     order: Vec<String>,
-    /// From the artifact to where the search is.
-    path: Vec<String>,
+    /// From the artifact to where the search is, each with what it was built with.
+    path: Vec<(String, Lock)>,
 }
 
-impl Search<'_, '_> {
+struct Found {
+    bundle: Bundle,
+    /// Who wanted it first.
+    by: String,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(shelf: Shelf<'a>, change: &'s mut Change<'a>, pins: Pins<'s>) -> Self {
+        let (found, asked) = (BTreeMap::new(), BTreeMap::new());
+        Self { shelf, change, pins, found, asked, order: Vec::new(), path: Vec::new() }
+    }
+
     fn visit(&mut self, entry: &PackageEntry) -> Result<(), Fault> {
         let text = &entry.text;
-        if self.path.contains(text) {
-            let chain = self.path.iter().chain([text]).map(String::as_str).collect::<Vec<_>>().join(" -> ");
-            let report = Report::error("B018", format!("packages depend on each other in a circle: {chain}"));
-            return Err(refused(report.hint("take one of them out of the circle")));
+        if self.path.iter().any(|(step, _)| step == text) {
+            let what = format!("packages depend on each other in a circle: {} -> {text}", self.way());
+            return Err(refused(Report::error("B018", what).hint("take one of them out of the circle")));
         }
         if self.path.len() >= DEPTH_MAX {
-            let what = format!("`{text}` lies deeper than {DEPTH_MAX} packages: {}", self.path.join(" -> "));
+            let what = format!("`{text}` lies deeper than {DEPTH_MAX} packages: {}", self.way());
             return Err(refused(Report::error("B019", what).hint("depend on fewer packages in a row")));
         }
-        if let Some(known) = self.found.get(text) {
-            return match entry.digest.or(entry.reference.digest).is_none_or(|digest| digest == known.digest) {
-                true => Ok(()),
-                false => Err(conflict(text, known.digest, entry.digest.or(entry.reference.digest))),
-            };
+        if let Some(known) = self.found.get(text).map(|found| found.bundle.digest) {
+            return self.compare(entry, known);
         }
         let package = self.open(entry)?;
-        self.path.push(text.clone());
+        let by = self.wanted_by();
+        self.path.push((text.clone(), package.lock.clone()));
         for dependency in &package.packages {
             self.visit(dependency)?;
         }
         self.path.pop();
         self.order.push(text.clone());
-        self.found.insert(text.clone(), package);
+        self.found.insert(text.clone(), Found { bundle: package, by });
         Ok(())
     }
 
-    fn open(&mut self, entry: &PackageEntry) -> Result<Bundle, Fault> {
-        let locked = match self.pins {
-            Pins::Layout => None,
-            Pins::Lock(lock) => lock.digest(&entry.text),
+    /// One reference means one artifact, whichever of those who want it comes first.
+    fn compare(&mut self, entry: &PackageEntry, known: Digest) -> Result<(), Fault> {
+        let wanted = match self.pinned(entry) {
+            Some(pinned) => pinned,
+            None => match self.ask(entry) {
+                // Where nobody can say what the tag means, what was found must do.
+                Err(fault) if fault.exit() == Exit::Packages => known,
+                asked => asked?,
+            },
         };
-        let pinned = entry.digest.or(entry.reference.digest).or(locked);
-        let wanted = Reference { digest: pinned, ..entry.reference.clone() };
-        let digest = self.find(&entry.text, &wanted)?;
-        if let Some(pinned) = pinned.filter(|pinned| *pinned != digest) {
-            return Err(conflict(&entry.text, pinned, Some(digest)));
+        if wanted == known {
+            return Ok(());
         }
+        let (text, by) = (&entry.text, &self.found[&entry.text].by);
+        let what = format!("`{text}` is wanted as `{known}` {by}, and as `{wanted}` {}", self.wanted_by());
+        Err(refused(Report::error("B020", what).hint(self.pins.hint())))
+    }
+
+    fn open(&mut self, entry: &PackageEntry) -> Result<Bundle, Fault> {
+        let digest = match self.pinned(entry) {
+            Some(pinned) => {
+                let wanted = Reference { digest: Some(pinned), ..entry.reference.clone() };
+                let digest = self.find(&entry.text, &wanted)?;
+                if digest != pinned {
+                    return Err(Fault::Tampered { digest: pinned, reason: format!("`{digest}` came in its place") });
+                }
+                digest
+            }
+            None => self.ask(entry)?,
+        };
         let package = Bundle::open(&*self.change, digest, self.shelf.bytes_max);
         let package = package.map_err(|fault| unavailable(&entry.text, fault))?;
         if package.kind != ArtifactKind::Package {
@@ -177,6 +223,22 @@ impl Search<'_, '_> {
             return Err(refused(report.hint("build it from a `package.ts`, or remove it from `packages`")));
         }
         Ok(package)
+    }
+
+    /// What is meant where somebody has decided: the reference itself, else the lock, else whoever is nearest to the
+    /// artifact of those that were built with it.
+    fn pinned(&self, entry: &PackageEntry) -> Option<Digest> {
+        let mut locks = std::iter::once(self.pins.lock()).chain(self.path.iter().map(|(_, lock)| lock));
+        entry.reference.digest.or_else(|| locks.find_map(|lock| lock.digest(&entry.text)))
+    }
+
+    fn ask(&mut self, entry: &PackageEntry) -> Result<Digest, Fault> {
+        if let Some(digest) = self.asked.get(&entry.text) {
+            return Ok(*digest);
+        }
+        let digest = self.find(&entry.text, &entry.reference)?;
+        self.asked.insert(entry.text.clone(), digest);
+        Ok(digest)
     }
 
     /// A tag may have moved since it was fetched. Where nobody can say so, what is here must do.
@@ -188,7 +250,7 @@ impl Search<'_, '_> {
             Ok(digest)
         };
         let here = layout.resolve(&Target::Reference(wanted.clone()))?.map(|found| found.digest);
-        let is_settled = wanted.digest.is_some() || matches!(self.pins, Pins::Layout);
+        let is_settled = wanted.digest.is_some() || matches!(self.pins, Pins::Layout(_));
         match (here, is_settled) {
             (Some(here), true) => Ok(here),
             (Some(here), false) => match fetched() {
@@ -198,16 +260,19 @@ impl Search<'_, '_> {
             (None, _) => fetched(),
         }
     }
+
+    /// The way from the artifact to where the search is.
+    fn way(&self) -> String {
+        self.path.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" -> ")
+    }
+
+    fn wanted_by(&self) -> String {
+        if self.path.is_empty() { "directly".to_owned() } else { format!("by `{}`", self.way()) }
+    }
 }
 
 fn refused(report: Report) -> Fault {
     Fault::new(Exit::Packages, report)
-}
-
-fn conflict(text: &str, one: Digest, other: Option<Digest>) -> Fault {
-    let other = other.map(|digest| digest.to_string()).unwrap_or_default();
-    let report = Report::error("B020", format!("`{text}` is wanted as `{one}` and as `{other}`"));
-    refused(report.hint("let all packages depend on the same one"))
 }
 
 /// Something that is not what it must be is told as that; everything else is a package that cannot be had.

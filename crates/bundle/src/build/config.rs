@@ -7,6 +7,7 @@ use crate::definition::{ABOUT, ADAPTER, ADAPTER_KEYS};
 use crate::lock::Lock;
 use crate::media::{ArtifactKind, LayerKind};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 pub(super) fn bytes(order: &Order<'_>, kind: ArtifactKind, packages: &[PackageEntry], lock: &Lock) -> Vec<u8> {
     let definition = &order.parcel.definition;
@@ -24,10 +25,24 @@ pub(super) fn bytes(order: &Order<'_>, kind: ArtifactKind, packages: &[PackageEn
     config.insert("kind".to_owned(), kind.word().into());
     config.insert("specVersion".to_owned(), spec_version(order).into());
     if !packages.is_empty() && order.bytes_of == BytesOf::Specification {
-        let resolved = packages.iter().map(|entry| json!({ "ref": entry.text, "digest": lock.digest(&entry.text) }));
-        config.insert(LayerKind::Packages.key().to_owned(), resolved.collect());
+        config.insert(LayerKind::Packages.key().to_owned(), resolved(packages, lock));
     }
     canonical(&Value::Object(config), order.bytes_of.key_order())
+}
+
+/// Every package that it depends on, whoever uses it: those that it names itself, then those that these depend on.
+fn resolved(packages: &[PackageEntry], lock: &Lock) -> Value {
+    let direct: BTreeSet<_> = packages.iter().map(|entry| entry.text.as_str()).collect();
+    let further = lock.packages.keys().map(String::as_str).filter(|text| !direct.contains(text));
+    let said = packages.iter().map(|entry| entry.text.as_str()).chain(further).map(|text| {
+        let mut said = json!({ "ref": text, "digest": lock.digest(text) });
+        let dependencies = lock.packages.get(text).map(|locked| locked.dependencies.as_slice()).unwrap_or_default();
+        if !dependencies.is_empty() {
+            said["dependencies"] = dependencies.into();
+        }
+        said
+    });
+    said.collect()
 }
 
 /// Whatever is a layer is not said twice.

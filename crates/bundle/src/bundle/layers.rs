@@ -1,7 +1,9 @@
 //! The documents of an artifact: each in the shape that whoever uses it relies on.
 
 use super::{Bundle, PackageEntry};
+use crate::lock::{Lock, Locked};
 use crate::media::LayerKind;
+use crate::reference::Reference;
 use entourage_declare::JSON_DEPTH_MAX;
 use entourage_model::mark_halves;
 use serde_json::{Map, Value};
@@ -110,4 +112,21 @@ fn package(item: &Value) -> Result<PackageEntry, String> {
         }
     };
     Ok(PackageEntry { text: text.to_owned(), reference, digest })
+}
+
+/// What the config says of packages. Others may say something else there, which counts for nothing; and the layer, which
+/// everybody reads, counts before it.
+pub(super) fn lock(config: &Map<String, Value>, packages: &[PackageEntry]) -> Lock {
+    let listed = config.get(LayerKind::Packages.key()).and_then(Value::as_array);
+    let said = listed.into_iter().flatten().filter_map(|item| {
+        let text = item.get("ref")?.as_str()?;
+        text.parse::<Reference>().ok()?;
+        Some((text.to_owned(), serde_json::from_value::<Locked>(item.clone()).ok()?))
+    });
+    let mut lock = Lock { packages: said.collect() };
+    for (text, digest) in packages.iter().filter_map(|entry| Some((&entry.text, entry.digest?))) {
+        let locked = lock.packages.entry(text.clone());
+        locked.or_insert_with(|| Locked { digest, dependencies: Vec::new() }).digest = digest;
+    }
+    lock
 }

@@ -2,6 +2,7 @@
 
 use crate::kit::{Shop, codes};
 use entourage_bundle::{ArchiveStyle, ArchiveWriter, ArtifactKind, Bundle, Descriptor, LayerKind, Manifest, names};
+use entourage_model::Digest;
 use serde_json::json;
 
 const CONFIG: &str = r#"{"name":"crafted","version":"1.0.0","kind":"agent"}"#;
@@ -49,6 +50,27 @@ fn documents_have_the_shape_that_others_rely_on() {
     check(CONFIG, &[(LayerKind::Mcp, b"{}")], "`servers` are no objects");
     check(CONFIG, &[(LayerKind::Secrets, b"{}")], "no list of objects");
     check(CONFIG, &[(LayerKind::Packages, br#"{"packages":[{"ref":"nowhere"}]}"#)], "no reference");
+}
+
+#[test]
+fn what_a_config_says_of_packages_counts_where_it_makes_sense() {
+    let digest = Digest::of(b"package");
+    let other = Digest::of(b"another");
+    let said = json!([
+        7,
+        { "ref": "h.io/none:1" },
+        { "ref": "no\u{1b}reference", "digest": other },
+        { "ref": "h.io/bad:1", "digest": "sha256:00" },
+        { "ref": "h.io/named:1", "digest": other },
+        { "ref": "h.io/deep:1", "digest": digest, "more": true },
+    ]);
+    let config = json!({ "name": "crafted", "version": "1.0.0", "packages": said }).to_string();
+    let layer = json!({ "packages": [{ "ref": "h.io/named:1", "digest": digest }] }).to_string();
+    let shop = Shop::new();
+    let crafted = craft(&shop, &config, &[(LayerKind::Packages, layer.as_bytes())], |_| ());
+    let lock = shop.open(crafted.digest).unwrap().lock;
+    let pinned: Vec<_> = lock.packages.iter().map(|(text, locked)| (text.as_str(), locked.digest)).collect();
+    assert_eq!(pinned, [("h.io/deep:1", digest), ("h.io/named:1", digest)], "the layer counts before the config");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Dependencies: found depth first, merged beneath the agent, and refused when they make no sense.
 
 use crate::kit::{BYTES_MAX, Known, Shop, agent, codes, project};
-use entourage_bundle::{Assembly, Built, Bundle, BytesOf, Fault, LayerKind, Lock, Wanted};
+use entourage_bundle::{Assembly, Built, Bundle, BytesOf, Fault, LayerKind, Lock, Offline, Wanted};
 use entourage_declare::{Files as _, MemoryFiles};
+use entourage_model::Digest;
 use serde_json::{Value, json};
 
 fn package(name: &str, packages: &[&str], more: &[(&str, &str)]) -> MemoryFiles {
@@ -48,6 +49,11 @@ fn dependencies_are_pinned_in_the_artifact_and_in_the_lock() {
     let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
     let entry = json!({ "ref": "h.io/outer:1", "kind": "package", "digest": outer.descriptor.digest });
     assert_eq!(shop.json_layer(&built, "packages"), json!({ "specVersion": "1.0.0", "packages": [entry] }));
+    let listed = json!([
+        { "ref": "h.io/outer:1", "digest": outer.descriptor.digest, "dependencies": ["h.io/inner:1"] },
+        { "ref": "h.io/inner:1", "digest": inner.descriptor.digest },
+    ]);
+    assert_eq!(shop.open(built.descriptor.digest).unwrap().config["packages"], listed);
     let lock = built.lock.clone().unwrap();
     let expected = json!({
         "lockVersion": 1,
@@ -58,7 +64,7 @@ fn dependencies_are_pinned_in_the_artifact_and_in_the_lock() {
         },
     });
     assert_eq!(serde_json::from_slice::<Value>(&lock).unwrap(), expected);
-    let locked = entourage_model::Digest::of(&lock).to_string();
+    let locked = Digest::of(&lock).to_string();
     assert_eq!(built.manifest.annotations["dev.stax.lock.digest"], locked);
     // With the lock the registry is not asked, and a tag that moved changes nothing.
     known.packages.clear();
@@ -204,16 +210,95 @@ fn a_package_that_cannot_be_had_is_named() {
     assert_eq!(build(&known, &files).unwrap_err(), (4, vec!["B021"]), "an agent is no package");
 }
 
+/// `a:1` and `b:1` were built with different ones of `c:1`. Those two.
+fn at_odds(shop: &Shop, known: &mut Known) -> [Digest; 2] {
+    let old = shelve(shop, known, "h.io/c:1", &package("c", &[], &[("rules/a.md", "Old.")]));
+    shelve(shop, known, "h.io/a:1", &package("a", &["h.io/c:1"], &[]));
+    known.packages.retain(|(text, _)| text != "h.io/c:1");
+    let new = shelve(shop, known, "h.io/c:1", &package("c", &[], &[("rules/a.md", "New.")]));
+    shelve(shop, known, "h.io/b:1", &package("b", &["h.io/c:1"], &[]));
+    [old.descriptor.digest, new.descriptor.digest]
+}
+
 #[test]
-fn one_reference_means_one_artifact() {
+fn one_reference_means_one_artifact_whoever_comes_first() {
     let (shop, mut known) = (Shop::new(), Known::default());
-    let old = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "Old.")]));
-    shelve(&shop, &mut known, "h.io/user:1", &package("user", &["h.io/x:1"], &[]));
-    known.packages.retain(|(text, _)| text != "h.io/x:1");
-    let new = shelve(&shop, &mut known, "h.io/x:1", &package("x", &[], &[("rules/a.md", "New.")]));
-    assert_ne!(old.descriptor.digest, new.descriptor.digest);
-    let files = project(&[("agent.json", &dependent(&["h.io/x:1", "h.io/user:1"], ""))]);
-    let fault = shop.build_with(&files, BytesOf::Specification, &known).unwrap_err();
+    let [old, new] = at_odds(&shop, &mut known);
+    let build = |packages: [&str; 2]| {
+        let packages = packages.map(|name| format!("h.io/{name}:1"));
+        let files = project(&[("agent.json", &dependent(&packages.each_ref().map(String::as_str), ""))]);
+        shop.build_with(&files, BytesOf::Specification, &known)
+    };
+    let (by_a, by_b) = ("by `h.io/a:1`", "by `h.io/b:1`");
+    let cases = [
+        (["a", "b"], [(old, by_a), (new, by_b)]),
+        (["b", "a"], [(new, by_b), (old, by_a)]),
+        (["a", "c"], [(old, by_a), (new, "directly")]),
+        (["c", "a"], [(new, "directly"), (old, by_a)]),
+    ];
+    for (packages, [(one, by_one), (other, by_other)]) in cases {
+        let fault = build(packages).unwrap_err();
+        assert_eq!(fault.exit() as u8, 4);
+        let report = fault.into_reports().remove(0);
+        assert_eq!(report.code.0, "B020");
+        assert_eq!(report.what, format!("`h.io/c:1` is wanted as `{one}` {by_one}, and as `{other}` {by_other}"));
+    }
+    build(["b", "c"]).unwrap();
+    build(["c", "b"]).unwrap();
+}
+
+/// A lock as a person writes it.
+fn decision(text: &str, digest: Digest) -> String {
+    json!({ "lockVersion": 1, "specVersion": "1.0.0", "packages": { text: { "digest": digest } } }).to_string()
+}
+
+#[test]
+fn the_lock_decides_what_packages_are_at_odds_about() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    for decided in at_odds(&shop, &mut known) {
+        let lock = decision("h.io/c:1", decided);
+        let agent = dependent(&["h.io/a:1", "h.io/b:1"], "");
+        let files = project(&[("agent.json", &agent), ("stax.lock", &lock)]);
+        let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+        let lock = Lock::parse(built.lock.as_deref().unwrap()).unwrap();
+        assert_eq!(lock.digest("h.io/c:1"), Some(decided));
+        // Whoever uses the artifact has no lock.
+        let bundle = shop.open(built.descriptor.digest).unwrap();
+        assert_eq!(bundle.lock, lock);
+        let assembly = Assembly::of(shop.shelf(&Offline), bundle).unwrap();
+        let order: Vec<_> = assembly.packages.iter().map(|package| package.name.as_str()).collect();
+        assert_eq!(order, ["c", "a", "b"]);
+        assert_eq!(assembly.packages[0].digest, decided);
+    }
+}
+
+#[test]
+fn what_was_decided_for_a_package_holds_for_whoever_depends_on_it() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let [old, new] = at_odds(&shop, &mut known);
+    let mut both = package("both", &["h.io/a:1", "h.io/b:1"], &[]);
+    both.insert("stax.lock", decision("h.io/c:1", old), false);
+    shelve(&shop, &mut known, "h.io/both:1", &both);
+    let agent = dependent(&["h.io/both:1"], "");
+    let pinned = |files: &MemoryFiles| {
+        let built = shop.build_with(files, BytesOf::Specification, &known).unwrap();
+        Lock::parse(&built.lock.unwrap()).unwrap().digest("h.io/c:1")
+    };
+    let mut files = project(&[("agent.json", &agent)]);
+    assert_eq!(pinned(&files), Some(old));
+    // Its own lock is nearer.
+    files.insert("stax.lock", decision("h.io/c:1", new), false);
+    assert_eq!(pinned(&files), Some(new));
+}
+
+#[test]
+fn an_artifact_of_others_that_is_at_odds_with_itself_is_refused() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    at_odds(&shop, &mut known);
+    let files = project(&[("agent.json", &dependent(&["h.io/a:1", "h.io/b:1"], ""))]);
+    let built = shop.build_with(&files, BytesOf::ReferenceProgram, &known).unwrap();
+    let bundle = shop.open(built.descriptor.digest).unwrap();
+    let fault = Assembly::of(shop.shelf(&known), bundle).unwrap_err();
     assert_eq!(codes(fault), (4, vec!["B020"]));
 }
 
