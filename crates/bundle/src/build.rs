@@ -88,9 +88,9 @@ pub struct Draft<'a> {
     reports: Vec<Report>,
 }
 
-/// Packs a project that is in order. Whatever goes wrong, the layout stays as it was: the packages that were fetched for
-/// it come with it.
-pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
+/// Packs a project that is in order. The layout has it once the change is made, and with it the packages that were
+/// fetched for it: whoever has more to write for a build does so before.
+pub fn build<'a>(draft: Draft<'_>, shelf: Shelf<'a>) -> Result<(Built, Change<'a>), Fault> {
     let Draft { order, folders, packages, known, reports } = draft;
     let mut change = shelf.layout.begin();
     // The reference program looks at no package, and its bytes hold no digest of one.
@@ -114,9 +114,8 @@ pub fn build(draft: Draft<'_>, shelf: Shelf<'_>) -> Result<Built, Fault> {
     let (name, version) = (text(&order, "name"), text(&order, "version"));
     change.tag(&descriptor, format!("{name}:{version}"));
     change.mark_latest(&descriptor);
-    change.commit()?;
     let subagents = layers::names(order.parcel.subagents.as_ref(), "agents");
-    Ok(Built { name, version, descriptor, manifest, subagents, warnings: reports, lock })
+    Ok((Built { name, version, descriptor, manifest, subagents, warnings: reports, lock }, change))
 }
 
 /// Whoever reads the artifact counts its blobs, and what they unpack to: neither may be too much.

@@ -48,7 +48,8 @@ impl Shop {
         let sources = Sources::new(files, vec![".entourage".to_owned()]);
         let parcel = entourage_declare::parcel(&sources, &NoMemory).expect("the project has a definition");
         let order = Order { parcel, losses: Vec::new(), sources: &sources, bytes_of };
-        build(Draft::check(order)?, self.shelf(fetch))
+        let (built, change) = build(Draft::check(order)?, self.shelf(fetch))?;
+        change.commit().map(|()| built)
     }
 
     pub(crate) fn build(&self, files: &[(&str, &str)]) -> Built {

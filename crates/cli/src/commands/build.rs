@@ -14,7 +14,7 @@ use crate::remote_agent;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_bundle::{Built, BytesOf, Draft, Fault, LOCK_FILE, Layout, Order, Shelf, Sources};
-use entourage_declare::{Loss, Parcel, ParcelKind, agent_slug};
+use entourage_declare::{Files as _, Loss, Parcel, ParcelKind, agent_slug};
 use entourage_model::{Name, Report, Severity};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -61,8 +61,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     };
     let bytes_max = invocation.settings.limits.artifact_bytes;
     let shelf = Shelf { layout: &layout, fetch: &Registries(invocation), bytes_max };
-    let built = entourage_bundle::build(draft, shelf).map_err(Failure::of_bundle)?;
+    let (built, change) = entourage_bundle::build(draft, shelf).map_err(Failure::of_bundle)?;
+    // A lock that cannot be written is a build that failed, and leaves the store as it was.
     write_lock(&project, &built)?;
+    change.commit().map_err(Failure::of_bundle)?;
     show(invocation, &layout, &built);
     Ok(())
 }
@@ -131,6 +133,9 @@ fn declared(invocation: &Invocation, project: &Project) -> Result<(Parcel, Vec<L
 
 fn write_lock(project: &Project, built: &Built) -> Result<(), Failure> {
     let Some(lock) = &built.lock else { return Ok(()) };
+    if project.read(LOCK_FILE).is_ok_and(|kept| kept == *lock) {
+        return Ok(());
+    }
     let text = String::from_utf8_lossy(lock);
     Output::at(&project.root)?.write(&output::texts([(LOCK_FILE, &*text)]), OnClash::Overwrite)
 }

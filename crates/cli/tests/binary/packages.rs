@@ -157,6 +157,28 @@ fn a_build_that_fails_keeps_no_package_that_was_fetched_for_it() {
 }
 
 #[test]
+fn a_build_whose_lock_cannot_be_written_leaves_the_store_as_it_was() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let near = format!("{}/p/near:1", registry.host());
+    publish(&package("near", &[]), &near);
+    let project = agent(&[]);
+    build(&project);
+    let kept = |project: &Project| project.kept(".entourage/oci").into_iter().collect::<BTreeMap<_, _>>();
+    let before = kept(&project);
+    // Where the lock is written before it is moved to its place.
+    let in_the_way = project.path().join("stax.lock.entourage-new");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let project = project.file("agent.json", &agent(&[&near]).read("agent.json"));
+    project.say(&["build"]).refused(2, &["error[C030]", "stax.lock"]);
+    assert_eq!(kept(&project), before);
+    std::fs::remove_dir(&in_the_way).unwrap();
+    build(&project);
+    // A lock that says so already need not be written.
+    std::fs::create_dir(&in_the_way).unwrap();
+    build(&project);
+}
+
+#[test]
 fn a_package_whose_bytes_are_not_its_own_is_refused_wherever_it_is_met() {
     let registry = RealRegistry::start(Access::Everybody);
     let name = |rest: &str| format!("{}/{rest}", registry.host());
