@@ -42,7 +42,7 @@ pub use layout::{BlobReader, BlobWriter, Blobs, Change, Index, LATEST_BUILD, Lay
 pub use lock::{LOCK_FILE, Lock, Locked};
 pub use manifest::{MANIFEST_BYTES_MAX, Manifest};
 pub use media::{ArtifactKind, LayerForm, LayerKind};
-pub use packages::{Assembly, Fetch, Offline, Shelf};
+pub use packages::{Assembly, Fetch, Offline, Shelf, fetch_packages};
 pub use reference::{LATEST, Reference};
 pub use sources::{OpenFile, ProjectFiles, Sources};
 

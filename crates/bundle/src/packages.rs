@@ -75,6 +75,17 @@ impl Assembly {
     }
 }
 
+/// Finds the packages of an artifact that `change` brings, as its `lock` says, so that the layout has all of it at once
+/// and nobody needs to be asked for them later.
+pub fn fetch_packages<'a>(
+    shelf: Shelf<'a>,
+    change: &mut Change<'a>,
+    packages: &[PackageEntry],
+    lock: &Lock,
+) -> Result<(), Fault> {
+    resolve(shelf, change, packages, Pins::Layout(lock)).map(drop)
+}
+
 /// What a list of packages leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {

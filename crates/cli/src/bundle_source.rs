@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
+use crate::packing::Registries;
 use crate::signatures::{self, Trusted};
 use crate::{environment, transfer};
 use entourage_bundle::signature::SIGNATURE;
-use entourage_bundle::{Bundle, Change, Descriptor, Exit, Fault, Layout, Reference, Target};
+use entourage_bundle::{Bundle, Change, Descriptor, Exit, Fault, Layout, Lock, PackageEntry, Reference, Shelf, Target};
 use entourage_model::{Digest, Report};
 use entourage_outside::registry::{Credentials, Patience, PlainHttp, Registry, RegistrySettings};
 
@@ -34,7 +35,9 @@ pub(crate) async fn find(invocation: &Invocation, target: &Target) -> Result<(La
     let layout = layout(invocation)?;
     let found = match (layout.resolve(target).map_err(Failure::of_bundle)?, target) {
         (Some(found), _) => found,
-        (None, Target::Reference(reference)) => pull(invocation, &layout, reference).map_err(Failure::of_bundle)?,
+        (None, Target::Reference(reference)) => {
+            pull_alone(invocation, &layout, reference).map_err(Failure::of_bundle)?
+        }
         (None, Target::Latest | Target::Digest(_)) => layout.find(target).map_err(Failure::of_bundle)?,
     };
     Ok((layout, found))
@@ -52,20 +55,39 @@ pub(crate) async fn find_trusted(invocation: &Invocation, target: &Target) -> Re
     Ok((layout, found))
 }
 
-/// Fetches an artifact into the layout.
+/// Fetches an artifact into the layout, with everything that whoever uses it needs, or nothing.
 pub(crate) fn pull(invocation: &Invocation, layout: &Layout, reference: &Reference) -> Result<Descriptor, Fault> {
-    let (artifact, change) = fetch(invocation, layout, reference)?;
+    let Fetched { artifact, packages, lock, mut change } = fetch(invocation, layout, reference)?;
+    let bytes_max = invocation.settings.limits.artifact_bytes;
+    let shelf = Shelf { layout, fetch: &Registries(invocation), bytes_max };
+    entourage_bundle::fetch_packages(shelf, &mut change, &packages, &lock)?;
     change.commit()?;
     Ok(artifact)
 }
 
-/// An artifact, once it is there, and the change by which the layout has it. All of it happens on one thread of its own:
-/// memory that one thread takes and another gives back piles up, and an artifact may be large.
+/// The same for whoever looks at the artifact alone: packages that cannot be had are in nobody's way.
+fn pull_alone(invocation: &Invocation, layout: &Layout, reference: &Reference) -> Result<Descriptor, Fault> {
+    let Fetched { artifact, change, .. } = fetch(invocation, layout, reference)?;
+    change.commit()?;
+    Ok(artifact)
+}
+
+/// An artifact that is whole and checked.
+pub(crate) struct Fetched<'a> {
+    pub(crate) artifact: Descriptor,
+    packages: Vec<PackageEntry>,
+    lock: Lock,
+    /// By which the layout has it.
+    pub(crate) change: Change<'a>,
+}
+
+/// An artifact, once it is there. All of it happens on one thread of its own: memory that one thread takes and another
+/// gives back piles up, and an artifact may be large.
 pub(crate) fn fetch<'a>(
     invocation: &Invocation,
     layout: &'a Layout,
     reference: &Reference,
-) -> Result<(Descriptor, Change<'a>), Fault> {
+) -> Result<Fetched<'a>, Fault> {
     let work = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|cause| Fault::Machine { doing: "starting to fetch".to_owned(), cause })?;
@@ -83,16 +105,12 @@ pub(crate) fn fetch<'a>(
 }
 
 /// Looks into all of what is fetched; only then the layout may know it by its reference.
-async fn fetched<'a>(
-    invocation: &Invocation,
-    layout: &'a Layout,
-    reference: &Reference,
-) -> Result<(Descriptor, Change<'a>), Fault> {
+async fn fetched<'a>(invocation: &Invocation, layout: &'a Layout, reference: &Reference) -> Result<Fetched<'a>, Fault> {
     let bytes_max = invocation.settings.limits.artifact_bytes;
     let registry = registry(invocation);
     let mut change = layout.begin();
     let artifact = registry.fetch(reference, &mut change, bytes_max).await?;
-    Bundle::open(&change, artifact.digest, bytes_max)?;
+    let Bundle { packages, lock, .. } = Bundle::open(&change, artifact.digest, bytes_max)?;
     let fetched = registry.fetch_attached(reference, artifact.digest, SIGNATURE, &mut change).await;
     let signatures = fetched.unwrap_or_else(|fault| {
         // An artifact is whole without them. Where they are required, their absence is what is told.
@@ -105,7 +123,7 @@ async fn fetched<'a>(
     // A tag beside a digest was not asked for: nobody knows what it means by now.
     let name = if reference.digest.is_some() { reference.to_string() } else { reference.tagged_name() };
     change.tag(&artifact, name);
-    Ok((artifact, change))
+    Ok(Fetched { artifact, packages, lock, change })
 }
 
 /// Brings in what was attached to an artifact in its registry since it was fetched. Where nobody can be asked, what is

@@ -35,7 +35,7 @@ pub(crate) struct Registries<'a>(pub(crate) &'a Invocation);
 
 impl Fetch for Registries<'_> {
     fn fetch<'a>(&self, layout: &'a Layout, reference: &Reference) -> Result<(Digest, Change<'a>), Fault> {
-        bundle_source::fetch(self.0, layout, reference).map(|(artifact, change)| (artifact.digest, change))
+        bundle_source::fetch(self.0, layout, reference).map(|fetched| (fetched.artifact.digest, fetched.change))
     }
 }
 

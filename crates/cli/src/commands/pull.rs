@@ -1,4 +1,4 @@
-//! `entourage pull REF`: an artifact from a registry into the project's layout, whole or not at all.
+//! `entourage pull REF`: an artifact and its packages from registries into the project's layout, whole or not at all.
 
 use crate::bundle_source;
 use crate::failure::Failure;
@@ -15,7 +15,8 @@ Examples:
   entourage run --project oci:registry.example.com/team/reviewer:1.2.0 'Look at src'
 
 Every size and digest is checked while it arrives, every archive before it is kept; what does not hold leaves nothing
-behind. REF is HOST[:PORT]/REPOSITORY[:TAG][@DIGEST]; a digest wins over a tag.")]
+behind. The packages that it depends on come along, so that it runs without the registry.
+REF is HOST[:PORT]/REPOSITORY[:TAG][@DIGEST]; a digest wins over a tag.")]
 pub(crate) struct Arguments {
     /// What to fetch
     #[arg(value_name = "REF")]

@@ -148,12 +148,46 @@ fn a_build_that_fails_keeps_no_package_that_was_fetched_for_it() {
     publish(&project, &keeper);
     assert!(blobs(&project) > 0);
     let there = Project::new();
-    there.json(&["pull", &keeper]);
+    there.json(&["inspect", &keeper]);
     let kept = || there.kept(".entourage/oci").into_iter().collect::<BTreeMap<_, _>>();
     let before = kept();
     spoil(&registry.blob_path(project.json(&["inspect", &missing])["layers"][0]["digest"].as_str().unwrap()));
     there.say(&["materialize", &keeper, "--adapter", "codex", "--out", "o"]).refused(6, &["error[B007]"]);
     assert_eq!(kept(), before);
+    there.say(&["pull", &keeper]).refused(6, &["error[B007]"]);
+    assert_eq!(kept(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_pulled_is_used_without_the_registry() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let (deep, middle, keeper) = (name("p/deep:1"), name("p/middle:1"), name("keeper:1"));
+    publish(&package("deep", &[]), &deep);
+    publish(&package("middle", &[&deep]), &middle);
+    let digest = publish(&agent(&[&middle]), &keeper);
+    let model = FakeModel::start(|request: &Request| Reply::text(request.system())).await;
+    let there = Project::new().with_model(&model);
+    assert_eq!(there.json(&["pull", &keeper]), json!({ "reference": keeper, "digest": digest }));
+    drop(registry);
+    assert_eq!(told(&there, &keeper), ["of-deep", "of-middle", "of-agent"]);
+    let bundle = format!("oci:{keeper}");
+    let said = there.say(&["--json", "--project", &bundle, "--model", "openai:fake", "run", "go"]);
+    assert!(said.document()["result"].as_str().unwrap().contains("Rule of deep."), "{said:?}");
+}
+
+#[test]
+fn an_artifact_whose_packages_cannot_be_had_is_not_pulled_but_can_be_looked_at() {
+    let (registry, elsewhere) = (RealRegistry::start(Access::Everybody), RealRegistry::start(Access::Everybody));
+    let near = format!("{}/p/near:1", elsewhere.host());
+    let keeper = format!("{}/keeper:1", registry.host());
+    publish(&package("near", &[]), &near);
+    let digest = publish(&agent(&[&near]), &keeper);
+    drop(elsewhere);
+    let there = Project::new();
+    there.say(&["pull", &keeper]).refused(4, &["error[B017]", &near]);
+    assert_eq!(there.kept(".entourage/oci/blobs").len(), 0);
+    assert_eq!(there.json(&["inspect", &keeper])["digest"], digest);
 }
 
 #[test]
