@@ -4,6 +4,7 @@ use crate::archive::EntryKind;
 use crate::bundle::Bundle;
 use crate::fault::{Exit, Fault};
 use crate::layout::Blobs;
+use crate::lock::LOCK_FILE;
 use crate::media::{ArtifactKind, LayerForm, LayerKind};
 use cap_std::fs::{Dir, OpenOptions};
 use entourage_declare::is_instructions_path;
@@ -44,9 +45,15 @@ pub fn extract(bundle: &Bundle, blobs: &dyn Blobs, path: &Path) -> Result<Vec<St
 /// What is written directly beneath the folder.
 fn names(bundle: &Bundle) -> Vec<String> {
     let definition = (bundle.kind == ArtifactKind::Agent).then(|| "agent.json".to_owned());
+    let lock = has_lock(bundle).then(|| LOCK_FILE.to_owned());
     let kinds = LayerKind::ALL.into_iter().filter(|kind| bundle.manifest.layer(*kind).is_some());
     let by_path = [SUBAGENTS_WITH_PATHS, TEXTS].into_iter().filter(|_| has_path_like(bundle)).map(str::to_owned);
-    definition.into_iter().chain(kinds.map(LayerKind::path)).chain(by_path).collect()
+    definition.into_iter().chain(lock).chain(kinds.map(LayerKind::path)).chain(by_path).collect()
+}
+
+/// Whether an agent says what its packages are: a tag may have moved since it was built.
+fn has_lock(bundle: &Bundle) -> bool {
+    bundle.kind == ArtifactKind::Agent && !bundle.packages.is_empty() && !bundle.lock.packages.is_empty()
 }
 
 /// Whether an agent has a subagent whose text would be taken for a path if it were built again. Where it is used, it is
@@ -76,6 +83,9 @@ fn write(bundle: &Bundle, blobs: &dyn Blobs, staging: &Dir) -> Result<(), Fault>
     if bundle.kind == ArtifactKind::Agent {
         let text = format!("{:#}\n", definition(bundle));
         staging.write("agent.json", text).map_err(Fault::machine("writing `agent.json`"))?;
+    }
+    if has_lock(bundle) {
+        staging.write(LOCK_FILE, bundle.lock.to_bytes()).map_err(Fault::machine(format!("writing `{LOCK_FILE}`")))?;
     }
     if has_path_like(bundle) {
         write_with_paths(bundle, staging)?;

@@ -1,7 +1,8 @@
 //! Dependencies: found depth first, merged beneath the agent, and refused when they make no sense.
 
 use crate::kit::{BYTES_MAX, Known, Shop, agent, codes, project};
-use entourage_bundle::{Assembly, Built, Bundle, BytesOf, Fault, LayerKind, Lock, Offline, Wanted};
+use crate::unpack::on_disk;
+use entourage_bundle::{Assembly, Built, Bundle, BytesOf, Fault, LayerKind, Lock, Offline, Wanted, extract};
 use entourage_declare::{Files as _, MemoryFiles};
 use entourage_model::Digest;
 use serde_json::{Value, json};
@@ -300,6 +301,24 @@ fn an_artifact_of_others_that_is_at_odds_with_itself_is_refused() {
     let bundle = shop.open(built.descriptor.digest).unwrap();
     let fault = Assembly::of(shop.shelf(&known), bundle).unwrap_err();
     assert_eq!(codes(fault), (4, vec!["B020"]));
+}
+
+#[test]
+fn an_extracted_agent_is_built_with_the_packages_that_it_was_built_with() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let [old, _] = at_odds(&shop, &mut known);
+    let files = project(&[("agent.json", &dependent(&["h.io/a:1"], ""))]);
+    let built = shop.build_with(&files, BytesOf::Specification, &known).unwrap();
+    let folder = shop.folder.path().join("out");
+    let names = extract(&shop.open(built.descriptor.digest).unwrap(), &shop.layout, &folder).unwrap();
+    assert_eq!(names, ["agent.json", "stax.lock", "packages.json"]);
+    let extracted = on_disk(&folder);
+    let lock = extracted.read("stax.lock").unwrap();
+    assert_eq!(Some(&lock), built.lock.as_ref());
+    assert_eq!(Lock::parse(&lock).unwrap().digest("h.io/c:1"), Some(old));
+    // All tags have moved, or nobody knows them any more.
+    let again = shop.try_build(&extracted, BytesOf::Specification).unwrap();
+    assert_eq!(again.descriptor.digest, built.descriptor.digest);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_text_that_looks_like_a_path_is_extracted_as_a_text() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test reads what was extracted")]
-fn on_disk(folder: &Path) -> MemoryFiles {
+pub(crate) fn on_disk(folder: &Path) -> MemoryFiles {
     use std::os::unix::fs::PermissionsExt as _;
     let mut files = MemoryFiles::default();
     let mut open = vec![folder.to_owned()];
