@@ -240,12 +240,22 @@ fn packages(parcel: &Parcel, reports: &mut Vec<Report>) -> Vec<PackageEntry> {
 
 /// What a definition means by a package, or what is said of one that is no reference.
 pub fn package_reference(named: &NamedPackage) -> Result<Reference, Report> {
+    if is_path(&named.text) {
+        let what = format!("`packages` names `{}`, which is a path, and no reference", named.text.escape_debug());
+        let report = Report::error("B016", what).at(named.place.clone());
+        return Err(report.hint("build that folder, push it to a registry, and name it as it was pushed"));
+    }
     named.text.parse().map_err(|fault| {
         let Fault::BadReference { reason, .. } = fault else { unreachable!("a text is a reference or it is none") };
         let what = format!("`packages` names `{}`, which is no reference: {reason}", named.text.escape_debug());
         let report = Report::error("B016", what).at(named.place.clone());
         report.hint("as in `registry.example.com/team/package:1.0.0`")
     })
+}
+
+/// No host begins so.
+fn is_path(text: &str) -> bool {
+    [".", "/", "~/", "file://"].iter().any(|start| text.starts_with(start))
 }
 
 fn lock(sources: &Sources<'_>, reports: &mut Vec<Report>) -> Lock {

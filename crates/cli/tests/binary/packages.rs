@@ -110,6 +110,14 @@ fn a_package_that_is_no_reference_is_found_by_check_where_it_is_named() {
 }
 
 #[test]
+fn a_package_that_is_a_folder_is_to_be_pushed_first() {
+    for path in ["./packages/x", "../x", "/x", "~/x"] {
+        let said = agent(&[path]).say(&["build"]);
+        said.refused(1, &["error[B016]", &format!("`{path}`, which is a path"), "hint: build that folder, push it"]);
+    }
+}
+
+#[test]
 fn packages_that_cannot_be_had_or_depend_on_themselves_are_refused() {
     let registry = RealRegistry::start(Access::Everybody);
     let name = |rest: &str| format!("{}/{rest}", registry.host());
