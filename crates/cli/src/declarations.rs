@@ -4,12 +4,21 @@ use crate::invocation::Invocation;
 use crate::project::{self, Project};
 use crate::settings::{ProfileFolders, Settings, SettingsFile, Trust, place_of, sends_key, untrusted};
 use crate::{definition_folder, environment, memory, servers};
-use entourage_declare::{Files, Loaded, Tools, Wishes};
+use entourage_declare::{Files, Loaded, NamedPackage, Tools, Wishes};
 use entourage_model::{Agent, EffectClass, Name, Place, Report, server_of};
 use entourage_outside::remote::Remotes;
 use entourage_outside::tool::{ShellSettings, Toolbox};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// The code of the report about packages that only a bundle brings along.
+const ONLY_PACKED: &str = "B092";
+
+/// Whether whoever starts or lists agents should know: an agent without its packages has other rules, skills and subagents
+/// than its author thinks.
+pub(crate) fn is_of_packages(report: &Report) -> bool {
+    report.code.0 == ONLY_PACKED
+}
 
 /// Reads and checks everything that can be run, faults included.
 pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Loaded {
@@ -22,10 +31,22 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
     withhold_keys(&mut loaded, files, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
     // Nobody needs the packages to run an agent, but nobody could pack it either.
-    loaded.reports.extend(loaded.packages.iter().filter_map(|named| entourage_bundle::package_reference(named).err()));
+    let faults = loaded.packages.iter().filter_map(|named| entourage_bundle::package_reference(named).err());
+    let faults: Vec<_> = faults.collect();
+    let primary = loaded.team.agent(&loaded.primary).and_then(|agent| agent.source.file.as_ref());
+    let named = loaded.packages.first().filter(|named| faults.is_empty() && primary == Some(&named.place.file));
+    loaded.reports.extend(named.map(only_packed));
+    loaded.reports.extend(faults);
     loaded.team.artifact = project.artifact();
     loaded.reports.sort_by(|a, b| a.place.cmp(&b.place));
     loaded
+}
+
+/// Packages are merged where an artifact is used. A folder is read as it lies there.
+fn only_packed(first: &NamedPackage) -> Report {
+    let what = "the agent goes without its `packages` where it runs from its folder";
+    let hint = "`entourage build` prints a digest; `--project oci:DIGEST` runs the bundle, with its packages";
+    Report::warning(ONLY_PACKED, what).at(first.place.clone()).hint(hint)
 }
 
 /// Takes the headers that hold a provider's key away from agents that another server runs, where nobody trusts whoever

@@ -1,9 +1,10 @@
 //! `entourage agents`: what this project declares, from which file and format.
 
+use crate::declarations::is_of_packages;
 use crate::invocation::Invocation;
 use crate::table;
 use clap::Args;
-use entourage_model::Severity;
+use entourage_model::{Report, Severity};
 use entourage_serve::shape::AgentLine;
 use serde_json::json;
 
@@ -17,8 +18,9 @@ pub(crate) struct Arguments {}
 /// Broken settings and declarations are told on stderr; what is in order is listed.
 pub(crate) fn perform(invocation: &Invocation) {
     let loaded = invocation.declarations();
-    let broken = loaded.reports.iter().filter(|report| report.severity == Severity::Error);
-    for report in invocation.settings_reports.iter().chain(broken) {
+    let is_told = |report: &&Report| report.severity == Severity::Error || is_of_packages(report);
+    let told = loaded.reports.iter().filter(is_told);
+    for report in invocation.settings_reports.iter().chain(told) {
         invocation.screen.report(report);
     }
     let agents = loaded.team.agents.values();

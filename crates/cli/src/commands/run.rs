@@ -1,6 +1,7 @@
 //! `entourage run [AGENT] MESSAGE`: one root thread to its end, in this process.
 
 use crate::attachment::{self, Paper};
+use crate::declarations::is_of_packages;
 use crate::definition_folder;
 use crate::errand::{Errand, PATIENCE};
 use crate::failure::Failure;
@@ -141,7 +142,8 @@ fn choose(invocation: &Invocation, loaded: &Loaded, name: &str, words: &[String]
     let broken: Vec<_> = loaded.reports.iter().filter(|report| report.severity == Severity::Error).collect();
     let chosen = Name::from(name);
     if loaded.team.agent(&chosen).is_some() {
-        let odd = loaded.reports.iter().filter(|report| definition_folder::is_told_at_start(report));
+        let is_odd = |report: &&Report| definition_folder::is_told_at_start(report) || is_of_packages(report);
+        let odd = loaded.reports.iter().filter(is_odd);
         broken.into_iter().chain(odd).for_each(|report| invocation.screen.report(report));
         servers::warn(invocation, &loaded.reports);
         return Ok(chosen);

@@ -1,6 +1,6 @@
 //! `entourage serve`: the API of this project's threads, until somebody ends the process.
 
-use crate::declarations;
+use crate::declarations::{self, is_of_packages};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
@@ -156,7 +156,7 @@ fn announce(invocation: &Invocation, link: &str) {
 /// A server starts with what is in order; the rest is said.
 pub(super) fn tell_faults(invocation: &Invocation) {
     let reports = invocation.declarations().reports;
-    for report in reports.iter().filter(|report| report.severity == Severity::Error) {
+    for report in reports.iter().filter(|report| report.severity == Severity::Error || is_of_packages(report)) {
         invocation.screen.report(report);
     }
     servers::warn(invocation, &reports);

@@ -97,6 +97,22 @@ async fn an_agent_that_runs_is_told_rules_in_the_order_of_their_packages_and_its
 }
 
 #[test]
+fn an_agent_that_runs_from_its_folder_is_said_to_go_without_its_packages() {
+    let echo = Project::with_echo().read("script.json");
+    let project = agent(&["r.example/a/b:1", "r.example/a/c:1"]).file("script.json", &echo);
+    let column = project.read("agent.json").find("\"r.example/a/b:1\"").unwrap() + 1;
+    let checked = project.json(&["check"]);
+    let [report] = checked["reports"].as_array().unwrap().as_slice() else { panic!("{checked}") };
+    assert_eq!((&report["severity"], &report["code"]), (&json!("warning"), &json!("B092")));
+    assert_eq!(report["where"], json!({ "file": "agent.json", "line": 1, "column": column }));
+    for arguments in [&["agents"][..], &["--model", "script:script.json", "run", "go"]] {
+        project.say(arguments).refused(0, &["warning[B092]", &format!("at agent.json:1:{column}")]);
+        let without = agent(&[]).file("script.json", &echo);
+        assert!(!without.say(arguments).stderr.contains("B092"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_package_that_is_no_reference_is_found_by_check_where_it_is_named() {
     let project = agent(&["r.example/a/b:1", "not a ref"]);
     let checked = project.say(&["check"]);
