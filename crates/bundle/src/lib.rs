@@ -34,7 +34,7 @@ pub use build::{Built, BytesOf, Draft, Order, build, package_reference};
 pub use bundle::{Bundle, PackageEntry, Wanted};
 pub use canonical::{KeyOrder, canonical};
 pub use descriptor::{Annotations, Descriptor, EMPTY_BLOB};
-pub use diff::{ChangeKind, Difference, LayerChange, SubagentChange, diff};
+pub use diff::{ChangeKind, Difference, LayerChange, PackageChange, SubagentChange, diff};
 pub use extract::extract;
 pub use fault::{Exit, Fault};
 pub use ignore::IGNORE_FILE;

@@ -137,7 +137,7 @@ fn only_what_differs_is_listed() {
     };
     let one = open(&files());
     let same = diff(&one, &open(&files()));
-    assert_eq!(json!(same), json!({ "equal": true, "config": null, "layers": [], "subagents": [] }));
+    assert_eq!(json!(same), json!({ "equal": true, "config": null, "layers": [], "subagents": [], "packages": [] }));
     let mut changed = files();
     let definition = agent(r#","prompt":"./p.md","subagents":"./s.json","rules":"./rules""#);
     changed.insert("agent.json", definition, false);

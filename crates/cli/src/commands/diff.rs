@@ -28,7 +28,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let other = open(invocation, &arguments.other).await?;
     let difference = entourage_bundle::diff(&one, &other);
     if invocation.is_json() {
-        let Difference { equal, config, layers, subagents } = &difference;
+        let Difference { equal, config, layers, subagents, packages } = &difference;
         invocation.screen.json(&json!({
             "a": one.digest,
             "b": other.digest,
@@ -36,6 +36,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
             "config": config,
             "layers": layers,
             "subagents": subagents,
+            "packages": packages,
         }));
     } else {
         invocation.screen.data(&text(&difference));
@@ -60,6 +61,8 @@ fn text(difference: &Difference) -> String {
     lines.extend(difference.layers.iter().map(|layer| format!("{} {}", mark(layer.change), layer.media_type)));
     let subagents = &difference.subagents;
     lines.extend(subagents.iter().map(|subagent| format!("{} subagent {}", mark(subagent.change), subagent.name)));
+    let packages = &difference.packages;
+    lines.extend(packages.iter().map(|package| format!("{} package {}", mark(package.change), package.reference)));
     match (difference.equal, lines.is_empty()) {
         (true, _) => "they are the same".to_owned(),
         (false, true) => "only their annotations differ".to_owned(),

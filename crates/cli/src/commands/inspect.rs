@@ -63,7 +63,8 @@ fn text(bundle: &Bundle) -> String {
         lines.push(format!("{}  {}  {}", layer.digest, amount::bytes(layer.size), layer.media_type.escape_debug()));
     }
     for entry in &bundle.packages {
-        lines.push(format!("depends on {}", entry.text));
+        let pinned = entry.digest.map(|digest| format!(", which is {digest}")).unwrap_or_default();
+        lines.push(format!("depends on {}{pinned}", entry.text));
     }
     if bundle.agents().next().is_some() {
         lines.extend([String::new(), "subagents".to_owned()]);

@@ -201,6 +201,30 @@ async fn what_was_pulled_is_used_without_the_registry() {
 }
 
 #[test]
+fn packages_that_differ_are_named_however_deep_they_lie() {
+    let registry = RealRegistry::start(Access::Everybody);
+    let name = |rest: &str| format!("{}/{rest}", registry.host());
+    let [deep, middle, near] = ["p/deep:1", "p/middle:1", "p/near:1"].map(name);
+    publish(&package("deep", &[]), &deep);
+    let middle_digest = publish(&package("middle", &[&deep]), &middle);
+    let project = agent(&[&middle]);
+    let one = build(&project);
+    let depends = format!("depends on {middle}, which is {middle_digest}");
+    assert!(project.say(&["inspect"]).stdout.lines().any(|line| line == depends), "{depends}");
+    let moved = publish(&package("deeper", &[]), &deep);
+    let lock = json!({ "lockVersion": 1, "specVersion": "1.0.0", "packages": { &deep: { "digest": moved } } });
+    publish(&package("near", &[]), &near);
+    let definition = agent(&[&near, &middle]).read("agent.json");
+    let project = project.file("stax.lock", &lock.to_string()).file("agent.json", &definition);
+    let other = build(&project);
+    let difference = project.json(&["diff", &one, &other]);
+    let changes = json!([{ "ref": deep, "change": "changed" }, { "ref": near, "change": "added" }]);
+    assert_eq!(difference["packages"], changes);
+    let said = project.say(&["diff", &other, &one]).stdout;
+    assert!(said.ends_with(&format!("~ package {deep}\n- package {near}\n")), "{said}");
+}
+
+#[test]
 fn an_artifact_whose_packages_cannot_be_had_is_not_pulled_but_can_be_looked_at() {
     let (registry, elsewhere) = (RealRegistry::start(Access::Everybody), RealRegistry::start(Access::Everybody));
     let near = format!("{}/p/near:1", elsewhere.host());
