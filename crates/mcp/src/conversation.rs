@@ -1,8 +1,8 @@
 //! What can be said to a server, and what it says by itself.
 
 use crate::bounded::Bounded;
+use crate::client::Client;
 use futures::future::BoxFuture;
-use reqwest::Client;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     ListToolsResult, PaginatedRequestParams, PingRequest,
@@ -55,11 +55,13 @@ impl Conversation {
         Box::pin(Self::begin(AsyncRwTransport::new_client(stdout, stdin)))
     }
 
-    /// Introduces us to a server on the network.
+    /// Introduces us to a server on the network, under the same condition.
     pub fn over_http(
-        client: Client,
+        client: reqwest::Client,
         config: StreamableHttpClientTransportConfig,
+        message_bytes_max: usize,
     ) -> BoxFuture<'static, Result<Self, String>> {
+        let client = Client::new(client, message_bytes_max);
         Box::pin(Self::begin(StreamableHttpClientTransport::with_client(client, config)))
     }
 

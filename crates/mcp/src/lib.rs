@@ -5,6 +5,7 @@
 //! in boxes, and nowhere else.
 
 mod bounded;
+mod client;
 mod conversation;
 
 pub use conversation::Conversation;

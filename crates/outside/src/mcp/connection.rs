@@ -73,10 +73,9 @@ impl Connection {
                     named.insert(name, value);
                 }
                 let client = shared.http.open(&address)?.clone();
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .custom_headers(named)
-                    .max_sse_event_size(settings.message_bytes_max);
-                let conversation = introduce(Conversation::over_http(client, config), settings).await?;
+                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(named);
+                let begun = Conversation::over_http(client, config, settings.message_bytes_max);
+                let conversation = introduce(begun, settings).await?;
                 Ok(Self::new(conversation, None))
             }
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on is a failed test")]
 
 mod calls;
+mod endless;
 mod keep;
 mod sly;
 mod stage;
