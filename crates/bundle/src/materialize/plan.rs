@@ -8,7 +8,7 @@ use super::{folders, instructions, rules, servers, settings, subagents};
 use crate::definition::{ABOUT, ADAPTER, WORKSPACE_SOURCES};
 use crate::media::LayerKind;
 use crate::{Exit, Fault};
-use entourage_declare::{Files, ParcelKind};
+use entourage_declare::{Files, ParcelKind, untold};
 use entourage_model::{Report, Severity};
 use entourage_script::NoMemory;
 use serde::Serialize;
@@ -177,6 +177,17 @@ fn name_the_rest(source: &Source<'_>, plan: &mut Plan) {
     let reason = unsaid(plan.adapter);
     for key in definition.keys().filter(|key| !is_told(key)) {
         plan.lose(key, &reason);
+    }
+    for field in source.persona().map(untold).unwrap_or_default() {
+        plan.lose(format!("persona.{field}"), &reason);
+    }
+    for (part, document, entries) in
+        [("subagents", &source.parcel.subagents, "agents"), ("mcp", &source.parcel.mcp, "servers")]
+    {
+        let keys = document.as_ref().and_then(Value::as_object).into_iter().flat_map(|document| document.keys());
+        for key in keys.filter(|key| *key != entries && *key != "specVersion") {
+            plan.lose(format!("{part}.{key}"), &reason);
+        }
     }
     let secrets = definition.get("secrets").and_then(Value::as_array).into_iter().flatten();
     let keys: Vec<_> = secrets.filter_map(|secret| secret.get("key")?.as_str()).map(|key| format!("`{key}`")).collect();

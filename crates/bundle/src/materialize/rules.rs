@@ -44,9 +44,14 @@ fn name_unsaid(rule: &Rule, field: &str, is_file: bool, plan: &mut Plan) {
         ("tags", !rule.tags.is_empty()),
         ("triggers", !rule.triggers.is_empty()),
         ("priority", is_file && rule.priority != PRIORITY),
+        ("globs", rule.scope != Scope::Glob && !rule.globs.is_empty()),
     ];
-    for (key, _) in unsaid.into_iter().filter(|(_, is_said)| *is_said) {
+    let unsaid = unsaid.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key);
+    for key in unsaid.chain(rule.unknown.iter().map(String::as_str)) {
         plan.lose(format!("{field}.{key}"), &reason);
+    }
+    if plan.adapter == Adapter::Cursor && rule.scope == Scope::Manual && rule.description.is_some() {
+        plan.lose(format!("{field}.description"), "by a description Cursor would choose the rule by itself");
     }
     let is_joined = rule.scope == Scope::Glob && plan.adapter == Adapter::GithubCopilot;
     if is_joined && rule.globs.iter().any(|glob| undivided(glob) != *glob) {
@@ -78,7 +83,7 @@ fn write(rule: &Rule, style: Rules, plan: &mut Plan) -> Result<(), Fault> {
 }
 
 fn cursor(rule: &Rule) -> Map<String, Value> {
-    // A description makes Cursor choose the rule by itself.
+    // A description makes Cursor choose the rule by itself, so that it is named as lost.
     let description = rule.description.as_ref().filter(|_| rule.scope != Scope::Manual);
     let globs = (rule.scope == Scope::Glob).then(|| json!(rule.globs));
     keys([

@@ -40,9 +40,9 @@ fn whole() -> MemoryFiles {
     files
 }
 
-const TOLD: &str = "# Ada\n\n**Role:** engineer\n\nSurface.\n\nBe calm.\n\nRoot.";
-const RULES: &str =
-    "\n\n## Rule: style.md\n\nHolds for files that match *.rs, *.toml.\n\nBe terse.\n\n## Rule: care\n\nBe careful.";
+const TOLD: &str = "# Ada\n\n**Role:** engineer\n\n**Tone:** calm\n\nSurface.\n\nBe calm.\n\nRoot.";
+const RULES: &str = "\n\n## Rule: style.md\n\nHolds for files that match *.rs, *.toml.\n\nAbout: Style\n\nBe terse.\n\n\
+    ## Rule: care\n\nBe careful.";
 
 fn ending(folder: &str) -> String {
     format!(
@@ -138,7 +138,7 @@ fn instructions_are_told_in_one_order() {
     }
     // OpenClaw has a file for who it is, and for most surfaces.
     let plan = planned(&whole(), Adapter::Openclaw);
-    assert_eq!(text(&plan, "SOUL.md"), "Soul.\n\n# Ada\n\n**Role:** engineer");
+    assert_eq!(text(&plan, "SOUL.md"), "Soul.\n\n# Ada\n\n**Role:** engineer\n\n**Tone:** calm");
     assert_eq!(text(&plan, "TOOLS.md"), "Use tools.\n");
     assert!(text(&plan, "AGENTS.md").starts_with("Surface.\n\nBe calm.\n\nRoot.\n\n## Rule"));
 }
@@ -242,6 +242,36 @@ fn what_a_rule_says_beyond_its_text_is_named() {
     // Where rules are told one after the other, their order is kept.
     assert_eq!(lost(&planned(&files, Adapter::Codex)), all);
     assert_eq!(lost(&planned(&files, Adapter::Cursor)), [&["- rules.r.priority"], all.as_slice()].concat());
+}
+
+#[test]
+fn keys_that_nobody_knows_are_named_wherever_they_are() {
+    let keys = json!({ "persona": "./persona.json", "rules": "./rules", "subagents": "./subagents.json", "mcp": "./mcp.json" });
+    let mut persona: Value = serde_json::from_str(PERSONA).unwrap();
+    persona["x-more"] = json!(1);
+    persona["voice"]["pitch"] = json!("low");
+    let rule = "---\nid: r\nscope: manual\nglobs: [a]\ndescription: Why\nx-own: 1\n---\nText.\n";
+    let files = bundle(
+        "cursor",
+        &keys,
+        &[
+            ("persona.json", &persona.to_string()),
+            ("rules/r.md", rule),
+            (
+                "subagents.json",
+                r#"{ "x-top": {}, "agents": { "one": { "description": "d", "instructions": "Do." } } }"#,
+            ),
+            ("mcp.json", r#"{ "specVersion": "1.0.0", "x-doc": 1, "servers": { "s": { "command": "c" } } }"#),
+        ],
+    );
+    let unknown = ["- mcp.x-doc", "- persona.voice.pitch", "- persona.x-more"];
+    let [globs, own, top] = ["- rules.r.globs", "- rules.r.x-own", "- subagents.x-top"];
+    let plan = planned(&files, Adapter::ClaudeCode);
+    assert_eq!(lost(&plan), [&unknown[..], &[globs, own, top]].concat());
+    assert!(text(&plan, "CLAUDE.md").ends_with("Holds only when the user asks for it.\n\nAbout: Why\n\nText."));
+    // Where a description has another meaning it is lost.
+    let plan = planned(&files, Adapter::Cursor);
+    assert_eq!(lost(&plan), [&unknown[..], &["- rules.r.description", globs, own, top]].concat());
 }
 
 #[test]

@@ -95,6 +95,28 @@ pub(super) fn compose(parts: &Parts) -> String {
     }
 }
 
+/// What a persona says in the first lines, by other means, or of itself alone.
+const PERSONA_HEAD: [&str; 6] = ["specVersion", "name", "displayName", "role", "background", PREFERENCES];
+const PREFERENCES: &str = "preferences";
+
+/// What else it may say, in the order in which it is told.
+const PERSONA_LINES: [(&str, &str); 14] = [
+    ("Expert in", "expertise.primary"),
+    ("Also knows", "expertise.secondary"),
+    ("Is learning", "expertise.learning"),
+    ("Traits", "personality.traits"),
+    ("Communication", "personality.communicationStyle"),
+    ("Verbosity", "personality.verbosity"),
+    ("Tone", "voice.tone"),
+    ("Comments in code", "voice.codeComments"),
+    ("Ways to put things", "voice.patterns"),
+    ("Ways not to put things", "voice.avoid"),
+    ("Values", "values"),
+    ("Never", "boundaries.willNot"),
+    ("Always", "boundaries.always"),
+    ("Hand over to a person", "boundaries.escalates"),
+];
+
 /// Who the agent is, in a few lines.
 pub fn preamble(persona: &Map<String, Value>) -> String {
     let text = |key: &str| persona.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -102,20 +124,39 @@ pub fn preamble(persona: &Map<String, Value>) -> String {
     if let Some(Value::String(background)) = persona.get("background") {
         _ = write!(text, "\n\n{background}");
     }
-    let lists = [
-        ("Traits", "personality", "traits"),
-        ("Never", "boundaries", "willNot"),
-        ("Always", "boundaries", "always"),
-        ("Hand over to a person", "boundaries", "escalates"),
-    ];
-    for (title, section, key) in lists {
-        let items = persona.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
-        let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).collect();
-        if !items.is_empty() {
-            _ = write!(text, "\n\n**{title}:** {}", items.join(", "));
+    let mut tell = |title: &str, said: String| {
+        if !said.is_empty() {
+            _ = write!(text, "\n\n**{title}:** {said}");
+        }
+    };
+    for (title, path) in PERSONA_LINES {
+        tell(title, lookup(&format!("persona.{path}"), persona));
+    }
+    let preferences = persona.get(PREFERENCES).and_then(Value::as_object).into_iter().flatten();
+    let preferences = preferences.map(|(key, value)| format!("{key}: {}", plain(value)));
+    tell("Preferences", preferences.collect::<Vec<_>>().join(", "));
+    text
+}
+
+/// What a persona says and [`preamble`] does not, nested as `a.b`.
+pub fn untold(persona: &Map<String, Value>) -> Vec<String> {
+    let is_told = |path: &str| PERSONA_LINES.iter().any(|(_, told)| *told == path);
+    let is_section = |key: &str| PERSONA_LINES.iter().any(|(_, told)| told.starts_with(&format!("{key}.")));
+    let mut paths = Vec::new();
+    for (key, value) in persona.iter().filter(|(key, _)| !PERSONA_HEAD.contains(&key.as_str())) {
+        match value {
+            Value::Object(section) if is_section(key) => {
+                paths.extend(section.keys().map(|inner| format!("{key}.{inner}")).filter(|path| !is_told(path)));
+            }
+            _ if is_told(key) => {}
+            _ => paths.push(key.clone()),
         }
     }
-    text
+    paths
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Puts the persona's values in place of `{{persona.a.b}}`; what is not there renders empty, `\{{` is `{{`.
@@ -144,10 +185,7 @@ fn lookup(path: &str, persona: &Map<String, Value>) -> String {
     let first = segments.next().and_then(|key| persona.get(key));
     match segments.try_fold(first, |value, key| Some(value?.get(key))).flatten() {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(items)) => {
-            let text = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
-            items.iter().map(text).collect::<Vec<_>>().join(", ")
-        }
+        Some(Value::Array(items)) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
         Some(Value::Object(_) | Value::Null) | None => String::new(),
     }
@@ -157,6 +195,25 @@ fn lookup(path: &str, persona: &Map<String, Value>) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn every_word_of_a_persona_is_told_and_the_others_are_known() {
+        let persona = json!({
+            "specVersion": "1.0.0", "name": "ada", "displayName": "Ada", "role": "Engineer", "background": "Old hand.",
+            "expertise": { "primary": ["go", "c"], "secondary": ["sql"], "learning": ["rust"] },
+            "personality": { "traits": ["calm"], "communicationStyle": "direct", "verbosity": "concise", "mood": "x" },
+            "voice": { "tone": "dry", "codeComments": "minimal", "patterns": ["In short"], "avoid": ["Obviously"] },
+            "values": ["honesty"], "preferences": { "lang": "go", "tabs": 2 },
+            "boundaries": { "willNot": ["guess"], "always": ["test"], "escalates": ["law"] }, "x-more": 1,
+        });
+        let Value::Object(persona) = persona else { unreachable!("an object was written") };
+        let expected = "# Ada|**Role:** Engineer|Old hand.|**Expert in:** go, c|**Also knows:** sql|**Is learning:** rust|\
+            **Traits:** calm|**Communication:** direct|**Verbosity:** concise|**Tone:** dry|**Comments in code:** minimal|\
+            **Ways to put things:** In short|**Ways not to put things:** Obviously|**Values:** honesty|**Never:** guess|\
+            **Always:** test|**Hand over to a person:** law|**Preferences:** lang: go, tabs: 2";
+        assert_eq!(preamble(&persona), expected.replace('|', "\n\n"));
+        assert_eq!(untold(&persona), ["personality.mood", "x-more"]);
+    }
 
     #[test]
     fn a_prompt_may_quote_the_persona() {

@@ -26,6 +26,8 @@ pub struct Rule {
     pub description: Option<String>,
     pub tags: Vec<String>,
     pub triggers: Vec<String>,
+    /// The keys that nobody knows.
+    pub unknown: Vec<String>,
     pub text: String,
 }
 
@@ -40,7 +42,9 @@ impl Rule {
             }
             Scope::Manual => "Holds only when the user asks for it.\n\n".to_owned(),
         };
-        format!("## Rule: {}\n\n{when}{}", self.id, self.text.trim())
+        let about = self.description.as_ref().filter(|text| self.scope != Scope::Auto && !text.trim().is_empty());
+        let about = about.map(|text| format!("About: {text}\n\n")).unwrap_or_default();
+        format!("## Rule: {}\n\n{when}{about}{}", self.id, self.text.trim())
     }
 }
 
@@ -116,6 +120,7 @@ fn rule(path: &str, text: &str, faults: &mut Faults) -> Option<Rule> {
     rule.description = fields.text("description");
     rule.tags = fields.texts("tags").unwrap_or_default();
     rule.triggers = fields.texts("triggers").unwrap_or_default();
-    fields.finish();
+    // Every known key has a place of its own.
+    rule.unknown = fields.finish().into_iter().map(|(key, _)| key).collect();
     Some(rule)
 }

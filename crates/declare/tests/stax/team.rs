@@ -106,7 +106,7 @@ export default definePersona({ name: "ada", displayName: "Ada", role: "Engineer"
         ("mcp.json", r#"{ "servers": { "files": { "command": "mcp-files", "secrets": ["TOKEN"] } } }"#),
     ]);
     assert_eq!(lines(&loaded), [""; 0]);
-    let expected = "# Ada\n\n**Role:** Engineer\n\n**Never:** guess\n\nSurface.\n\nYou are Ada.\n\nTree.\n\n\
+    let expected = "# Ada\n\n**Role:** Engineer\n\n**Values:** care\n\n**Never:** guess\n\nSurface.\n\nYou are Ada.\n\nTree.\n\n\
         ## Rule: first\n\nHolds for files that match *.rs.\n\nFirst.\n\n## Rule: b.md\n\nSecond.\n\n\
         ## Skills\n\nRead the file of a skill before you do what it is for.\n\n- audit: Audits. (`skills/audit/SKILL.md`)";
     let a = agent(&loaded, "a");
