@@ -3,7 +3,7 @@
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 use entourage_bundle::materialize::{Changes, Found, NewFile, OnClash, There};
 use entourage_model::{Place, Report};
 use std::io::{self, Write as _};
@@ -134,9 +134,10 @@ impl There for Output {
             return Found::Blocked(format!("`{there}` is {kind}"));
         }
         match dir.symlink_metadata(path) {
-            Ok(meta) if meta.is_file() => {
-                dir.read(path).map_or_else(|fault| Found::Blocked(fault.to_string()), Found::File)
-            }
+            Ok(meta) if meta.is_file() => dir.read(path).map_or_else(
+                |fault| Found::Blocked(fault.to_string()),
+                |bytes| Found::File { bytes, executable: is_executable(&meta) },
+            ),
             Ok(meta) if meta.is_symlink() => Found::Blocked("it is a link, which is not followed".to_owned()),
             Ok(_) => Found::Blocked("it is no file".to_owned()),
             Err(_) => Found::Nothing,
@@ -172,8 +173,7 @@ impl Stage<'_> {
         let mut open = self.dir.open_with(&beside, &options)?;
         self.files.push(file.path.clone());
         open.write_all(&file.bytes)?;
-        // Who may read a file is its owner's decision, not that of whoever changes it.
-        replaced.map_or(Ok(()), |meta| open.set_permissions(meta.permissions()))
+        replaced.map_or(Ok(()), |meta| open.set_permissions(permissions(&meta, file.executable)))
     }
 
     fn make_folder(&mut self, folder: &Path) -> io::Result<()> {
@@ -207,6 +207,34 @@ impl Drop for Stage<'_> {
             _ = self.dir.remove_dir(folder);
         }
     }
+}
+
+/// Those of a file that is replaced. Who may read it is its owner's decision, not that of whoever changes it; where it
+/// becomes a program, whoever may read it may start it.
+#[cfg(unix)]
+fn permissions(replaced: &Metadata, executable: bool) -> Permissions {
+    use cap_std::fs::PermissionsExt as _;
+    let mode = replaced.permissions().mode();
+    Permissions::from_mode(match (executable, is_executable(replaced)) {
+        (true, true) => mode,
+        (true, false) => mode | ((mode & 0o444) >> 2),
+        (false, _) => mode & !0o111,
+    })
+}
+
+#[cfg(not(unix))]
+fn permissions(replaced: &Metadata, _: bool) -> Permissions {
+    replaced.permissions()
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &Metadata) -> bool {
+    cap_std::fs::MetadataExt::mode(meta) & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
 }
 
 fn beside(path: &str) -> String {

@@ -16,7 +16,10 @@ pub trait There {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Nothing,
-    File(Vec<u8>),
+    File {
+        bytes: Vec<u8>,
+        executable: bool,
+    },
     /// No file can be written there; why, as in "`.claude` is a link".
     Blocked(String),
 }
@@ -105,12 +108,16 @@ impl Decision<'_> {
     fn whole(&mut self, path: &str, bytes: &[u8], executable: bool) -> bool {
         match self.there.look(path) {
             Found::Blocked(why) => self.blocks.push(blocked(path, &why)),
-            Found::File(there) if there == bytes => {
+            Found::File { bytes: there, executable: is_program } if there == bytes => {
                 let is_known = self.before.files.contains_key(path);
-                return is_known || self.record.owner(path, Digest::of(bytes)).is_some();
+                let is_ours = is_known || self.record.owner(path, Digest::of(bytes)).is_some();
+                if is_ours && is_program != executable {
+                    self.write(path, bytes, executable);
+                }
+                return is_ours;
             }
-            Found::File(there) if !self.may_replace(path, &there) => self.block(path),
-            found @ (Found::Nothing | Found::File(_)) => {
+            Found::File { bytes: there, .. } if !self.may_replace(path, &there) => self.block(path),
+            found @ (Found::Nothing | Found::File { .. }) => {
                 self.note_takeover(path, &found);
                 self.record.rewrite(path, Digest::of(bytes));
                 self.write(path, bytes, executable);
@@ -137,7 +144,7 @@ impl Decision<'_> {
 
     /// Says that another harness reads the file as well, which was written for that one alone.
     fn note_takeover(&mut self, path: &str, found: &Found) {
-        let Found::File(there) = found else { return };
+        let Found::File { bytes: there, .. } = found else { return };
         let owner = self.record.owner(path, Digest::of(there)).filter(|_| !self.before.files.contains_key(path));
         let Some(Entry { agent, adapter, .. }) = owner else { return };
         let what = format!("`{path}`, which was written for agent `{agent}` and `{adapter}`, says something else now");
@@ -157,13 +164,13 @@ impl Decision<'_> {
     fn settings(&mut self, path: &str, settings: &[Setting]) -> Settled {
         let before = self.before.settings.get(path);
         let was_made = before.is_some_and(|settled| settled.is_made);
-        let there = match self.there.look(path) {
+        let (there, executable) = match self.there.look(path) {
             Found::Blocked(why) => {
                 self.blocks.push(blocked(path, &why));
                 return Settled::default();
             }
             Found::Nothing => return self.make(path, settings),
-            Found::File(there) => there,
+            Found::File { bytes, executable } => (bytes, executable),
         };
         let insistence = match self.on_clash {
             OnClash::Refuse => Insistence::Yield,
@@ -173,7 +180,7 @@ impl Decision<'_> {
         match text.and_then(|text| merge(text, settings, before, insistence)) {
             Ok(Merged { text, ours }) => {
                 if text.as_bytes() != there {
-                    self.write(path, text.as_bytes(), false);
+                    self.write(path, text.as_bytes(), executable);
                 }
                 Settled::of(was_made, &ours)
             }
@@ -199,10 +206,12 @@ impl Decision<'_> {
                 continue;
             }
             match self.there.look(path) {
-                Found::File(there) if before.wrote(path, Digest::of(&there)) || self.on_clash == OnClash::Overwrite => {
+                Found::File { bytes, .. }
+                    if before.wrote(path, Digest::of(&bytes)) || self.on_clash == OnClash::Overwrite =>
+                {
                     self.remove(path);
                 }
-                Found::File(_) | Found::Blocked(_) => self.keep(path),
+                Found::File { .. } | Found::Blocked(_) => self.keep(path),
                 Found::Nothing => {}
             }
         }
@@ -212,13 +221,13 @@ impl Decision<'_> {
     }
 
     fn clear_settings(&mut self, path: &str, settled: &Settled) {
-        let Found::File(there) = self.there.look(path) else { return };
+        let Found::File { bytes: there, executable } = self.there.look(path) else { return };
         let is_shared = |keys: &[String]| self.record.sets(path, keys);
         let left = std::str::from_utf8(&there).ok().and_then(|text| unset(text, settled, is_shared));
         match left {
             Some(Left::Nothing) if settled.is_made => self.remove(path),
-            Some(Left::Nothing) => self.write(path, b"{}\n", false),
-            Some(Left::Text(text)) if text.as_bytes() != there => self.write(path, text.as_bytes(), false),
+            Some(Left::Nothing) => self.write(path, b"{}\n", executable),
+            Some(Left::Text(text)) if text.as_bytes() != there => self.write(path, text.as_bytes(), executable),
             Some(Left::Text(_)) => {}
             None => self.keep(path),
         }
@@ -234,10 +243,10 @@ impl Decision<'_> {
     fn finish(mut self) -> Changes {
         let text = self.record.text();
         match self.there.look(RECORD) {
-            Found::File(_) if self.record.entries.is_empty() => self.changes.removals.push(RECORD.to_owned()),
-            Found::File(there) if there == text => {}
+            Found::File { .. } if self.record.entries.is_empty() => self.changes.removals.push(RECORD.to_owned()),
+            Found::File { bytes, .. } if bytes == text => {}
             Found::Nothing if self.record.entries.is_empty() => {}
-            Found::Nothing | Found::File(_) | Found::Blocked(_) => self.write(RECORD, &text, false),
+            Found::Nothing | Found::File { .. } | Found::Blocked(_) => self.write(RECORD, &text, false),
         }
         self.changes
     }

@@ -61,6 +61,26 @@ fn ours_is_updated_until_somebody_changes_it() {
 }
 
 #[test]
+fn a_file_becomes_a_program_and_a_text_again_as_the_bundle_has_it() {
+    let skill = |script: &str, executable: bool| {
+        let text = "---\nname: fix\ndescription: Fixes.\n---\nRun run.sh.\n";
+        let mut files = bundle("codex", &json!({ "skills": "./skills" }), &[("skills/fix/SKILL.md", text)]);
+        files.insert("skills/fix/run.sh", script, executable);
+        planned(&files, Adapter::Codex)
+    };
+    let path = ".agents/skills/fix/run.sh";
+    let mut folder = Folder::default();
+    for (script, executable) in [("one", false), ("one", true), ("two", true), ("two", false), ("three", true)] {
+        folder.take(&skill(script, executable), REFUSE).unwrap();
+        assert_eq!((folder.text(path), folder.1.contains(path)), (script, executable), "{script} {executable}");
+    }
+    // What somebody else wrote stays as it is.
+    let mut folder = Folder::new(&[(path, "one")]);
+    folder.take(&skill("one", true), REFUSE).unwrap();
+    assert!(!folder.1.contains(path));
+}
+
+#[test]
 fn all_that_is_in_the_way_is_named_at_once() {
     let files = [(".codex/agents/one.toml", "a = 1\n"), (".codex/agents/two.toml", "a = 1\n")];
     let refused = Folder::new(&files).take(&team(&["one", "two", "three"]), REFUSE).unwrap_err();

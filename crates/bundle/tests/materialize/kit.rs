@@ -5,7 +5,7 @@ use entourage_bundle::materialize::{Adapter, Changes, Content, Found, OnClash, P
 use entourage_bundle::materialize::{decide, plan, removal};
 use entourage_declare::MemoryFiles;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An agent for `adapter` with these keys beside what every definition has, and these files.
 pub(crate) fn bundle(adapter: &str, keys: &Value, files: &[(&str, &str)]) -> MemoryFiles {
@@ -85,19 +85,21 @@ pub(crate) fn lost(plan: &Plan) -> Vec<String> {
     plan.losses.iter().map(|loss| format!("{} {}", loss.subagent.as_deref().unwrap_or("-"), loss.field)).collect()
 }
 
-/// A target folder.
+/// A target folder: its files, and which of them are programs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Folder(pub(crate) BTreeMap<String, Vec<u8>>);
+pub(crate) struct Folder(pub(crate) BTreeMap<String, Vec<u8>>, pub(crate) BTreeSet<String>);
 
 impl There for Folder {
     fn look(&self, path: &str) -> Found {
-        self.0.get(path).map_or(Found::Nothing, |bytes| Found::File(bytes.clone()))
+        let file = |bytes: &Vec<u8>| Found::File { bytes: bytes.clone(), executable: self.1.contains(path) };
+        self.0.get(path).map_or(Found::Nothing, file)
     }
 }
 
 impl Folder {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        Self(files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect())
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+        Self(files.collect(), BTreeSet::new())
     }
 
     pub(crate) fn text(&self, path: &str) -> &str {
@@ -115,7 +117,11 @@ impl Folder {
     }
 
     fn apply(&mut self, changes: Changes) -> Vec<String> {
-        changes.removals.iter().for_each(|path| drop(self.0.remove(path)));
+        for path in changes.removals.iter().chain(changes.writes.iter().map(|file| &file.path)) {
+            self.0.remove(path);
+            self.1.remove(path);
+        }
+        self.1.extend(changes.writes.iter().filter(|file| file.executable).map(|file| file.path.clone()));
         self.0.extend(changes.writes.into_iter().map(|file| (file.path, file.bytes)));
         changes.warnings.iter().map(|report| format!("[{}] {}", report.code.0, report.what)).collect()
     }

@@ -105,7 +105,7 @@ async fn planned(invocation: &Invocation, arguments: &Arguments) -> Result<Plan,
 fn record(output: &Output) -> Result<Record, Failure> {
     match output.look(RECORD) {
         Found::Nothing => Ok(Record::default()),
-        Found::File(bytes) => Record::parse(&bytes).map_err(Failure::of_bundle),
+        Found::File { bytes, .. } => Record::parse(&bytes).map_err(Failure::of_bundle),
         Found::Blocked(why) => {
             let report = Report::error("C030", format!("`{RECORD}` cannot be used: {why}"));
             Err(Failure::new(Exit::File, report.hint("move it away, or write elsewhere by `--out DIR`")))

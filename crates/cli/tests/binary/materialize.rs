@@ -213,6 +213,37 @@ fn who_may_read_a_file_stays_its_owners_decision() {
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_updated_is_a_program_where_the_bundle_has_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut project = built(&json!({}));
+    let there = project.path().join("out/.claude/skills/fix/run.sh");
+    project.json(&["materialize", "--adapter", "claude-code", "--out", "out"]);
+    // The text, who may do what in the bundle, who might before, and who may then.
+    for (text, packed, before, expected) in [
+        ("1", 0o644, 0o755, 0o644),
+        ("1", 0o755, 0o640, 0o750),
+        ("2", 0o755, 0o600, 0o700),
+        ("2", 0o755, 0o744, 0o744),
+        ("3", 0o644, 0o755, 0o644),
+        ("3", 0o644, 0o770, 0o660),
+    ] {
+        project = project.file("skills/fix/run.sh", text);
+        let given = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        given(&project.path().join("skills/fix/run.sh"), packed);
+        given(&there, before);
+        project.json(&["build"]);
+        project.json(&["materialize", "--adapter", "claude-code", "--out", "out"]);
+        let mode = there.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(
+            (project.read("out/.claude/skills/fix/run.sh").as_str(), mode),
+            (text, expected),
+            "{packed:o} {before:o}"
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_written_in_whole_is_not_written_in_part() {
     let project = built(&json!({}))
