@@ -96,7 +96,7 @@ pub fn load(project: &Project<'_>) -> Loaded {
     let memory = OneReading::new(project.memory);
     let drafts = standard_agents::read(files, &memory);
     let stax = stax::read(files, &memory);
-    let stax_primary = stax.as_ref().map(|stax| stax.primary.name.value.clone());
+    let stax_primary = stax.as_ref().and_then(Stax::agent);
     let packages = stax.as_ref().map(|stax| stax.packages().to_vec()).unwrap_or_default();
     let solos = read_solos(project, settled.subagents, stax, &mut reports);
     let ids = drafts.agents.iter().map(Declared::id_and_file).chain(solos.iter().map(Declared::id_and_file));
@@ -149,7 +149,7 @@ fn read_solos(
     let claimed = stax.as_ref().map(|stax| stax.claimed.clone()).unwrap_or_default();
     solos.extend(agentscope::read(project.files, &claimed, reports));
     solos.extend(harness::read(project.files, reports));
-    solos.extend(stax.into_iter().flat_map(|stax| stax.subagents.into_iter().chain([stax.primary])));
+    solos.extend(stax.into_iter().flat_map(|stax| stax.into_declared(reports)));
     solos
 }
 

@@ -45,6 +45,9 @@ use std::collections::BTreeSet;
 /// The files that an agent may be defined in.
 const ENTRIES: [&str; 2] = ["agent.ts", "agent.json"];
 
+/// The file that a package is defined in. Nothing else has this name and no agent beside it.
+const PACKAGE: &str = "package.ts";
+
 /// The version of the specification that is read here.
 const SPEC_VERSION: &str = "1.0.0";
 
@@ -61,6 +64,7 @@ fn spec_version(fields: &mut Fields<'_>) {
 /// What a stax project declares.
 #[derive(Debug)]
 pub(crate) struct Stax {
+    /// Of a package: what is wrong with it. It is no agent.
     pub(crate) primary: Declared<Solo>,
     pub(crate) subagents: Vec<Declared<Solo>>,
     /// The Markdown files that it names: they are nobody else's declarations.
@@ -72,17 +76,31 @@ impl Stax {
     pub(crate) fn packages(&self) -> &[NamedPackage] {
         &self.parcel.packages
     }
+
+    /// The name of the primary agent. Absent: the project is a package.
+    pub(crate) fn agent(&self) -> Option<Name> {
+        (self.parcel.kind == ParcelKind::Agent).then(|| self.primary.name.value.clone())
+    }
+
+    /// All that is declared. The subagents of a package are others' agents: here only the faults of them count.
+    pub(crate) fn into_declared(self, reports: &mut Vec<Report>) -> Vec<Declared<Solo>> {
+        let mut declared = self.subagents;
+        declared.push(self.primary);
+        if self.parcel.kind == ParcelKind::Package {
+            reports.extend(declared.drain(..).flat_map(|declared| declared.faults.reports));
+        }
+        declared
+    }
 }
 
-/// The file that a project's agent is defined in.
-pub(crate) fn entry(files: &dyn Files) -> Option<&'static str> {
-    ENTRIES.into_iter().find(|path| files.kind(path).is_ok())
-}
-
-/// Absent: the project has neither entry.
+/// The agent that a project defines, else the package. Absent: it defines neither.
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Option<Stax> {
-    let entry = entry(files)?;
-    Some(agent::read(&mut Source { files, memory, claimed: BTreeSet::new() }, entry))
+    let is_there = |path: &&str| files.kind(path).is_ok();
+    let mut source = Source { files, memory, claimed: BTreeSet::new() };
+    match ENTRIES.into_iter().find(is_there) {
+        Some(entry) => Some(agent::read(&mut source, entry)),
+        None => Some(PACKAGE).filter(is_there).map(|entry| package::read(&mut source, entry)),
+    }
 }
 
 /// The agents of a definition that is imported: a bundle of subagents, or an agent with everything that it names. What

@@ -2,9 +2,8 @@
 //! subagents in place of the paths to them.
 
 use super::leftover::LEFTOVER;
-use super::source::Source;
 use super::write::{agent_without_parts, foreign, own};
-use super::{Stax, agent, entry, package};
+use super::{Stax, read};
 use crate::draft::Declared;
 use crate::exchange::{Loss, Record, Written, fitted, prompt_of};
 use crate::faults::quoted;
@@ -13,10 +12,6 @@ use crate::format::Format;
 use entourage_model::{Agent, Name, Place, Report, Team};
 use entourage_script::Memory;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
-
-/// The file that a package is defined in. Nothing else has this name and no agent beside it.
-const PACKAGE: &str = "package.ts";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParcelKind {
@@ -82,12 +77,7 @@ impl Parcel {
 
 /// Reads a project to be packed. Absent: it defines neither an agent nor a package.
 pub fn parcel(files: &dyn Files, memory: &dyn Memory) -> Option<Parcel> {
-    let mut source = Source { files, memory, claimed: BTreeSet::new() };
-    let Stax { primary, subagents, mut parcel, .. } = match entry(files) {
-        Some(entry) => agent::read(&mut source, entry),
-        None if files.kind(PACKAGE).is_ok() => package::read(&mut source, PACKAGE),
-        None => return None,
-    };
+    let Stax { primary, subagents, mut parcel, .. } = read(files, memory)?;
     let reports = |declared: Declared<_>| declared.faults.reports;
     parcel.reports = subagents.into_iter().chain([primary]).flat_map(reports).collect();
     parcel.reports.sort_by(|a, b| (&a.place, a.code, &a.what).cmp(&(&b.place, b.code, &b.what)));

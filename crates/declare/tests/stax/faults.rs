@@ -257,3 +257,33 @@ fn a_fault_in_what_an_agent_names_says_what_to_do() {
         ]
     );
 }
+
+#[test]
+fn a_package_is_judged_and_its_texts_are_its_own() {
+    let package = |more: &str| {
+        let rest = "subagents: \"./subagents.ts\", rules: \"./rules\"";
+        format!("import {{ definePackage }} from \"stax\";\nexport default definePackage({{ {more}, {rest} }});\n")
+    };
+    let subagents =
+        "export default { agents: { helper: { description: 'd', instructions: './subagents/helper.md' } } };\n";
+    let read = |definition: &str| {
+        let files = [
+            ("package.ts", definition),
+            ("subagents.ts", subagents),
+            ("subagents/helper.md", "---\ndescription: Helps.\n---\nHelp.\n"),
+            ("rules/a.md", "---\nscope: never\n---\nA.\n"),
+        ];
+        project(&files)
+    };
+    let loaded = read(&package("name: \"BAD NAME\", version: \"one\", packages: [\"r.example/a:1\"]"));
+    let rule = "error[D006] rules/a.md:2:1 `scope` must be `always`, `glob`, `auto` or `manual`, not the string `never` | did you mean `always`?";
+    let name = "error[D058] package.ts:2:32 `BAD NAME` is no name of an agent: 1 to 63 lower-case letters, digits and inner hyphens | such as `bad-name`";
+    let version =
+        "error[D062] package.ts:2:50 `version` is `one`, which is no semantic version | three numbers, as in `1.0.0`";
+    assert_eq!(lines(&loaded), [name, version, rule]);
+    assert_eq!(loaded.packages.len(), 1);
+    // Its subagents are those of whoever depends on it; here there is `lead`, as ever.
+    assert_eq!(loaded.primary.as_str(), "lead");
+    assert!(loaded.team.agents.contains_key("lead"));
+    assert!(!["helper", "package"].iter().any(|name| loaded.team.agents.contains_key(*name)));
+}
