@@ -3,6 +3,7 @@
 mod config;
 mod folder;
 mod layers;
+mod secrets;
 
 use crate::archive::ArchiveStyle;
 use crate::bundle::PackageEntry;
@@ -91,11 +92,18 @@ pub struct Draft<'a> {
 /// Packs a project that is in order. The layout has it once the change is made, and with it the packages that were
 /// fetched for it: whoever has more to write for a build does so before.
 pub fn build<'a>(draft: Draft<'_>, shelf: Shelf<'a>) -> Result<(Built, Change<'a>), Fault> {
-    let Draft { order, folders, packages, known, reports } = draft;
+    let Draft { order, folders, packages, known, mut reports } = draft;
     let mut change = shelf.layout.begin();
     // The reference program looks at no package, and its bytes hold no digest of one.
     let resolved = match order.bytes_of {
-        BytesOf::Specification => resolve(shelf, &mut change, &packages, Pins::Registry(&known))?,
+        BytesOf::Specification => {
+            let resolved = resolve(shelf, &mut change, &packages, Pins::Registry(&known))?;
+            reports.extend(secrets::undeclared(&order.parcel, &resolved.bundles));
+            if reports.iter().any(|report| report.severity == Severity::Error) {
+                return Err(Fault::Authored(reports));
+            }
+            resolved
+        }
         BytesOf::ReferenceProgram => Resolved::default(),
     };
     let kind = match order.parcel.kind {

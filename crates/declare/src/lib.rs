@@ -46,7 +46,7 @@ pub use format::Format;
 pub use json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use load::{Loaded, Project, Wishes, load};
 pub use stax::{
-    NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, agent_slug, is_agent_name, is_instructions_path,
-    parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in, untold,
+    NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, WantedSecret, agent_slug, is_agent_name,
+    is_instructions_path, parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in, untold,
 };
 pub use tools::Tools;

@@ -23,7 +23,7 @@ mod write;
 
 pub(crate) use leftover::{LEFTOVER, take as take_leftover};
 pub use name::{is_valid as is_agent_name, slug as agent_slug};
-pub use parcel::{NamedPackage, PackedFolder, Parcel, ParcelKind, parcel, parcel_of_team};
+pub use parcel::{NamedPackage, PackedFolder, Parcel, ParcelKind, WantedSecret, parcel, parcel_of_team};
 pub use path::is_meant_as_path as is_instructions_path;
 pub use prompt::{preamble, render_prompt, untold};
 pub use rules::{Rule, Scope, rule_id, rules_in};

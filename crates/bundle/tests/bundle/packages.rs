@@ -154,6 +154,37 @@ fn what_is_nearer_wins() {
 }
 
 #[test]
+fn secrets_may_be_declared_by_packages() {
+    let (shop, mut known) = (Shop::new(), Known::default());
+    let wanting = |names: &[&str], key: &str| {
+        let servers = names.iter().map(|name| ((*name).to_owned(), json!({ "command": "c", "secrets": [key] })));
+        json!({ "servers": Value::Object(servers.collect()) }).to_string()
+    };
+    let declaring = "export default { name: 'keys', version: '1.0.0', secrets: [{ key: 'TOKEN', required: true }] };";
+    shelve(&shop, &mut known, "h.io/keys:1", &project(&[("package.ts", declaring)]));
+    // Whoever depends on a package may declare what it wants.
+    let servers = package("servers", &[], &[("mcp.json", &wanting(&["theirs"], "OTHER"))]);
+    let built = shelve(&shop, &mut known, "h.io/servers:1", &servers);
+    let said = |built: &Built| built.warnings.iter().map(|report| report.code.0).collect::<Vec<_>>();
+    assert_eq!(said(&built), ["D067"]);
+    let on_top = package("on-top", &["h.io/servers:1"], &[("mcp.json", &wanting(&["mine"], "TOKEN"))]);
+    assert_eq!(said(&shelve(&shop, &mut known, "h.io/on-top:1", &on_top)), ["D067", "D067"]);
+
+    let build = |packages: &[&str], names: &[&str], more: &str| {
+        let definition = dependent(packages, &format!(r#","mcp":"./mcp.json"{more}"#));
+        let files = project(&[("agent.json", &definition), ("mcp.json", &wanting(names, "TOKEN"))]);
+        shop.build_with(&files, BytesOf::Specification, &known).map(|built| said(&built)).map_err(codes)
+    };
+    assert_eq!(build(&["h.io/keys:1"], &["own"], ""), Ok(vec![]));
+    assert_eq!(build(&[], &["own"], ""), Err((1, vec!["D067"])));
+    assert_eq!(build(&["h.io/servers:1"], &["theirs"], ""), Err((1, vec!["D067"])), "the package declares none");
+    assert_eq!(build(&["h.io/keys:1", "h.io/servers:1"], &["own"], ""), Err((1, vec!["D067"])), "nobody has `OTHER`");
+    assert_eq!(build(&["h.io/keys:1", "h.io/servers:1"], &["theirs"], ""), Ok(vec![]), "the server is replaced");
+    let other = r#","secrets":[{"key":"OTHER","required":true}]"#;
+    assert_eq!(build(&["h.io/keys:1", "h.io/servers:1"], &["own"], other), Ok(vec![]));
+}
+
+#[test]
 fn a_circle_is_told_as_a_path() {
     // A package cannot be built before what it depends on, so that a circle comes about when a tag moves.
     let (shop, mut known) = (Shop::new(), Known::default());

@@ -1,7 +1,7 @@
 //! The servers whose tools an agent wants: `defineMcp()`.
 
 use super::source::Source;
-use super::spec_version;
+use super::{WantedSecret, spec_version};
 use crate::faults::{Faults, did_you_mean, quoted};
 use crate::fields::{Fields, Shape};
 use crate::solo::Server;
@@ -12,21 +12,45 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const TRANSPORTS: [(&str, ()); 2] = [("http", ()), ("sse", ())];
 
-/// The document as it was written, and the servers in it. Absent: reported.
-pub(super) fn read(
-    source: &Source<'_>,
-    path: &str,
-    secrets: &BTreeSet<String>,
-    faults: &mut Faults,
-) -> Option<(Value, BTreeMap<String, Server>)> {
-    let mut own = Faults::new(path);
-    let node = source.definition(path, &mut own);
-    let servers = node.and_then(|node| Some((node.value(), servers(&node, secrets, &mut own)?)));
-    faults.reports.append(&mut own.reports);
-    servers
+/// What was found.
+pub(super) struct Read {
+    /// As it was written.
+    pub(super) document: Value,
+    pub(super) servers: BTreeMap<String, Server>,
+    /// The secrets that none of `secrets` is.
+    pub(super) wanted: Vec<WantedSecret>,
 }
 
-fn servers(node: &Node, secrets: &BTreeSet<String>, faults: &mut Faults) -> Option<BTreeMap<String, Server>> {
+/// Absent: reported.
+pub(super) fn read(source: &Source<'_>, path: &str, secrets: &BTreeSet<String>, faults: &mut Faults) -> Option<Read> {
+    let mut own = Faults::new(path);
+    let node = source.definition(path, &mut own);
+    let read = node.and_then(|node| {
+        let servers = servers(&node, &mut own)?;
+        Some(Read { document: node.value(), servers, wanted: wanted(&node, secrets, &own) })
+    });
+    faults.reports.append(&mut own.reports);
+    read
+}
+
+fn wanted(node: &Node, secrets: &BTreeSet<String>, faults: &Faults) -> Vec<WantedSecret> {
+    let mut wanted = Vec::new();
+    let Some(Tree::Object(entries)) = node.field("servers").map(|servers| &servers.tree) else { return wanted };
+    for (name, server) in entries {
+        let Some(Tree::List(items)) = server.field("secrets").map(|secrets| &secrets.tree) else { continue };
+        let texts = items.iter().filter_map(|item| if let Tree::Text(text) = &item.tree { Some(text) } else { None });
+        for key in texts.filter(|key| !secrets.contains(*key)) {
+            let what = format!("server {} wants the secret {}, which is not declared", quoted(name), quoted(key));
+            let hint = did_you_mean(key, secrets.iter().map(String::as_str));
+            let hint = hint.unwrap_or_else(|| "add it to `secrets`".to_owned());
+            let report = Report::error("D067", what).at(faults.place(server.spot)).hint(hint);
+            wanted.push(WantedSecret { key: key.clone(), report });
+        }
+    }
+    wanted
+}
+
+fn servers(node: &Node, faults: &mut Faults) -> Option<BTreeMap<String, Server>> {
     let mut fields = Fields::of(node, "", faults)?;
     spec_version(&mut fields);
     let node = fields.require("servers")?;
@@ -36,14 +60,14 @@ fn servers(node: &Node, secrets: &BTreeSet<String>, faults: &mut Faults) -> Opti
     }
     let servers = entries.iter().filter_map(|(name, node)| {
         let inner = fields.within(node, &format!("servers.{name}"))?;
-        Some((name.clone(), server(inner, name, node, secrets)?))
+        Some((name.clone(), server(inner, name, node)?))
     });
     let servers = servers.collect();
     fields.finish();
     Some(servers)
 }
 
-fn server(mut fields: Fields<'_>, name: &str, node: &Node, secrets: &BTreeSet<String>) -> Option<Server> {
+fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
     let command = fields.text("command");
     let url = fields.text("url");
     let args = fields.texts("args").unwrap_or_default();
@@ -57,12 +81,7 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node, secrets: &BTreeSet<St
     fields.keep("connectTimeoutMs", Shape::Any);
     fields.keep("metadata", Shape::TextMap);
     fields.keep("registryRef", Shape::Map);
-    for secret in fields.texts("secrets").into_iter().flatten().filter(|secret| !secrets.contains(secret)) {
-        let what = format!("server `{name}` wants the secret {}, which the agent does not declare", quoted(&secret));
-        let hint = did_you_mean(&secret, secrets.iter().map(String::as_str));
-        let hint = hint.unwrap_or_else(|| "add it to `secrets`".to_owned());
-        fields.report(node, Report::error("D067", what).hint(hint));
-    }
+    fields.texts("secrets");
     let enabled = fields.texts("enabledTools").unwrap_or_default();
     let disabled = fields.texts("disabledTools").unwrap_or_default();
     for tool in disabled.iter().filter(|tool| enabled.contains(tool)) {

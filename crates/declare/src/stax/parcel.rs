@@ -6,10 +6,10 @@ use super::write::{agent_without_parts, foreign, own};
 use super::{Stax, read};
 use crate::draft::Declared;
 use crate::exchange::{Loss, Record, Written, fitted, prompt_of};
-use crate::faults::quoted;
+use crate::faults::{Faults, quoted};
 use crate::files::Files;
 use crate::format::Format;
-use entourage_model::{Agent, Name, Place, Report, Team};
+use entourage_model::{Agent, Name, Place, Report, Severity, Team};
 use entourage_script::Memory;
 use serde_json::{Map, Value};
 
@@ -34,6 +34,8 @@ pub struct Parcel {
     pub subagents: Option<Value>,
     pub folders: Vec<PackedFolder>,
     pub packages: Vec<NamedPackage>,
+    /// The secrets that servers want and the definition does not declare, while one of the packages may.
+    pub wanted_secrets: Vec<WantedSecret>,
     /// About every file, by file and line.
     pub reports: Vec<Report>,
 }
@@ -58,6 +60,14 @@ pub struct NamedPackage {
     pub place: Place,
 }
 
+/// A secret that is not declared so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedSecret {
+    pub key: String,
+    /// What is to be said if nobody declares it.
+    pub report: Report,
+}
+
 impl Parcel {
     pub(super) fn new(kind: ParcelKind, entry: &str) -> Self {
         Self {
@@ -70,7 +80,20 @@ impl Parcel {
             subagents: None,
             folders: Vec::new(),
             packages: Vec::new(),
+            wanted_secrets: Vec::new(),
             reports: Vec::new(),
+        }
+    }
+
+    /// Nobody knows what packages declare before they were looked up, and whoever depends on a package may declare
+    /// what it wants.
+    pub(super) fn want_secrets(&mut self, mut wanted: Vec<WantedSecret>, faults: &mut Faults) {
+        if self.kind == ParcelKind::Package {
+            wanted.iter_mut().for_each(|wanted| wanted.report.severity = Severity::Warning);
+        }
+        match self.packages.is_empty() {
+            true => faults.reports.extend(wanted.into_iter().map(|wanted| wanted.report)),
+            false => self.wanted_secrets = wanted,
         }
     }
 }

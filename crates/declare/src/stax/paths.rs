@@ -87,9 +87,10 @@ impl Paths {
         let prompt = prompt_path.and_then(|path| source.text(&path, prompt_at, faults));
         parcel.prompt.clone_from(&prompt);
         let servers = mcp_path.zip(servers_at).and_then(|(path, spot)| {
-            let (document, value) = mcp::read(source, &path, secrets, faults)?;
+            let mcp::Read { document, servers, wanted } = mcp::read(source, &path, secrets, faults)?;
             parcel.mcp = Some(document);
-            Some(Said { key: "mcp".to_owned(), spot, value })
+            parcel.want_secrets(wanted, faults);
+            Some(Said { key: "mcp".to_owned(), spot, value: servers })
         });
         let bundle = subagents_path.map(|path| subagents::read(source, &path, faults)).unwrap_or_default();
         parcel.subagents = bundle.document;
