@@ -14,7 +14,8 @@ use crate::lock::Lock;
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
 use crate::media::{self, ArtifactKind, LayerForm, LayerKind};
 use crate::reference::Reference;
-use entourage_model::Digest;
+use entourage_declare::unknown_spec_version;
+use entourage_model::{Digest, Place, Report};
 use serde_json::{Map, Value};
 use std::io::Read;
 
@@ -148,6 +149,21 @@ impl Bundle {
     pub fn unknown_layers(&self) -> impl Iterator<Item = &str> {
         let types = self.manifest.layers.iter().map(|layer| layer.media_type.as_str());
         types.filter(|media_type| *media_type != media::EMPTY && LayerKind::of_media_type(media_type).is_none())
+    }
+
+    /// What it says that may mean something else than is understood here.
+    pub fn doubts(&self) -> Vec<Report> {
+        let documents = [
+            ("agent.json".to_owned(), Some(&self.config)),
+            (LayerKind::Persona.path(), self.persona.as_ref()),
+            (LayerKind::Mcp.path(), self.mcp.as_ref()),
+            (LayerKind::Subagents.path(), self.subagents.as_ref()),
+        ];
+        let doubt = |(path, document): (String, Option<&Map<String, Value>>)| {
+            let report = unknown_spec_version(document?.get("specVersion")?.as_str()?)?;
+            Some(report.at(Place::file(path)))
+        };
+        documents.into_iter().filter_map(doubt).collect()
     }
 
     /// Its subagents, by name.

@@ -186,6 +186,14 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// Says that a field should be there. Whoever reads it knows what its absence means.
+    pub(crate) fn advise(&mut self, key: &'static str, hint: &str) {
+        if self.node(key).is_none() {
+            let report = Report::warning("D005", format!("`{}{key}` is missing", self.prefix));
+            self.faults.push(self.spot, report.hint(hint));
+        }
+    }
+
     /// Says that a value is not what it must be.
     pub(crate) fn wrong<T>(&mut self, path: &str, expected: &str, node: &Node) -> Option<T> {
         if is_reported(node) {

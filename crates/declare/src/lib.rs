@@ -47,6 +47,7 @@ pub use json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use load::{Loaded, Project, Wishes, load};
 pub use stax::{
     NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, WantedSecret, agent_slug, is_agent_name,
-    is_instructions_path, parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in, untold,
+    is_instructions_path, parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in, unknown_spec_version,
+    untold,
 };
 pub use tools::Tools;

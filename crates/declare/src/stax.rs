@@ -16,6 +16,7 @@ mod paths;
 mod persona;
 mod prompt;
 mod rules;
+mod set_names;
 mod skills;
 mod source;
 mod subagents;
@@ -31,7 +32,7 @@ pub(crate) use write::write;
 
 use crate::draft::Declared;
 use crate::exchange::File;
-use crate::faults::Faults;
+use crate::faults::{Faults, quoted};
 use crate::fields::{Fields, Shape};
 use crate::files::{Files, MemoryFiles};
 use crate::solo::{Said, Solo};
@@ -55,10 +56,18 @@ const SPEC_VERSION: &str = "1.0.0";
 fn spec_version(fields: &mut Fields<'_>) {
     fields.keep("specVersion", Shape::Text);
     let Some(node) = fields.node("specVersion") else { return };
-    if matches!(&node.tree, Tree::Text(version) if version != SPEC_VERSION) {
-        let what = format!("`specVersion` is {}, which is not known here", node.describe());
-        fields.report(node, Report::warning("D072", what).hint(format!("the version is `{SPEC_VERSION}`")));
+    if let Tree::Text(version) = &node.tree
+        && let Some(report) = unknown_spec_version(version)
+    {
+        fields.report(node, report);
     }
+}
+
+/// What is said of a version that is not known here. Absent: it is known.
+pub fn unknown_spec_version(version: &str) -> Option<Report> {
+    let what = format!("`specVersion` is the string {}, which is not known here", quoted(version));
+    let report = Report::warning("D072", what).hint(format!("the version is `{SPEC_VERSION}`"));
+    (version != SPEC_VERSION).then_some(report)
 }
 
 /// What a stax project declares.

@@ -28,7 +28,12 @@ pub struct Plan {
     pub warnings: Vec<Report>,
     /// Why it is not exact whatever it holds.
     pub(super) inexact: Option<Report>,
+    /// Why nobody promises that it is.
+    pub(super) unpromised: Option<Report>,
 }
+
+/// Warnings about what is named as a loss, or is kept.
+const TOLD_AS_LOSS: [&str; 2] = ["D007", "D076"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
@@ -66,15 +71,18 @@ pub fn plan(files: &dyn Files, wish: Option<Adapter>) -> Result<Plan, Fault> {
     let source = read(files, wish)?;
     let adapter = source.choice.adapter;
     let agent = source.parcel.definition.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let inexact = inexact(&source);
+    let is_news = |report: &&Report| !TOLD_AS_LOSS.contains(&report.code.0);
+    let warnings = source.parcel.reports.iter().filter(is_news).cloned().collect();
+    let (inexact, unpromised) = (inexact(&source), unpromised(&source));
     let mut plan = Plan {
         adapter,
         agent,
         documents: Vec::new(),
         translations: Vec::new(),
         losses: Vec::new(),
-        warnings: Vec::new(),
+        warnings,
         inexact,
+        unpromised,
     };
     instructions::add(&source, &mut plan)?;
     rules::add(&source, &mut plan)?;
@@ -95,6 +103,11 @@ impl Plan {
     /// Whether the target holds everything that the bundle says.
     pub fn is_exact(&self) -> bool {
         self.losses.is_empty() && self.inexact.is_none()
+    }
+
+    /// For whoever insists on exactness: warns where the bundle does not promise it.
+    pub fn warn_unless_promised(&mut self) {
+        self.warnings.extend(self.unpromised.take());
     }
 
     pub(super) fn write(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) {
@@ -166,9 +179,23 @@ fn inexact(source: &Source<'_>) -> Option<Report> {
         let report = Report::error("B072", "the `generic` adapter is never exact: nobody says what its target reads");
         return Some(report.hint("name the harness that is meant"));
     }
-    let exact_mode = source.own("features").and_then(|features| features.get("exactMode"));
-    (exact_mode == Some(&Value::Bool(false)))
+    (exact_mode(source) == Some(&Value::Bool(false)))
         .then(|| Report::error("B072", format!("the bundle's own adapter `{adapter}` says `exactMode: false`")))
+}
+
+/// An adapter that the bundle does not name promises nothing, and nobody expects it to.
+fn unpromised(source: &Source<'_>) -> Option<Report> {
+    let adapter = source.choice.adapter;
+    let is_silent = source.choice.own.is_some() && exact_mode(source).is_none();
+    is_silent.then(|| {
+        let report =
+            Report::warning("B072", format!("the bundle's own adapter `{adapter}` does not say `exactMode: true`"));
+        report.hint("nothing is lost as far as is known here; whoever made the bundle did not promise it")
+    })
+}
+
+fn exact_mode<'a>(source: &'a Source<'_>) -> Option<&'a Value> {
+    source.own("features")?.get("exactMode")
 }
 
 /// What no part of this looked at.

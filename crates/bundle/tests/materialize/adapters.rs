@@ -46,6 +46,26 @@ fn the_first_that_can_be_used_is_taken() {
 }
 
 #[test]
+fn what_a_bundle_leaves_open_is_told_of() {
+    let codes = |keys: &Value, adapter| {
+        let mut plan = planned(&bundle("codex", keys, &[]), adapter);
+        let mut codes: Vec<_> = plan.warnings.iter().map(|report| report.code.0).collect();
+        plan.warn_unless_promised();
+        assert!(plan.is_exact(), "{keys}");
+        codes.extend(plan.warnings.iter().skip(codes.len()).map(|report| report.code.0));
+        codes
+    };
+    let promised = json!({ "adapter": { "features": { "exactMode": true } } });
+    assert_eq!(codes(&promised, Adapter::Codex), [""; 0]);
+    // Whoever does not insist on exactness is not told.
+    assert_eq!(codes(&json!({}), Adapter::Codex), ["B072"]);
+    assert_eq!(codes(&json!({}), Adapter::Cursor), [""; 0]);
+    assert_eq!(codes(&json!({ "specVersion": "2.0.0" }), Adapter::Cursor), ["D072"]);
+    // What nobody knows is a loss or kept, and said once.
+    assert_eq!(codes(&json!({ "hints": { "x-more": 1 } }), Adapter::Cursor), [""; 0]);
+}
+
+#[test]
 fn nobody_can_promise_that_the_generic_one_is_exact() {
     let files = bundle("codex", &json!({}), &[]);
     let fault = told(refuse(&planned(&files, Adapter::Generic)).expect("it is refused"));

@@ -73,7 +73,10 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
         tell_removal(invocation, &arguments, &changes);
         return Ok(());
     }
-    let plan = planned(invocation, &arguments).await?;
+    let mut plan = planned(invocation, &arguments).await?;
+    if arguments.exact {
+        plan.warn_unless_promised();
+    }
     if let Some(fault) = refuse(&plan).filter(|_| arguments.exact) {
         tell_json(invocation, &plan, &[]);
         return Err(Failure::of_bundle(fault));

@@ -55,12 +55,14 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
             "version": bundle.version,
             "config": descriptor_json(&bundle.manifest.config),
             "layers": bundle.manifest.layers.iter().map(descriptor_json).collect::<Vec<_>>(),
+            "warnings": bundle.doubts(),
         }));
     } else {
         let count = bundle.manifest.layers.len();
         let layers = if count == 1 { "1 layer is".to_owned() } else { format!("{count} layers are") };
         invocation.screen.data(&format!("{}\nmanifest, config and {layers} as their digests say", heading(&bundle)));
         signatures.iter().for_each(|standing| invocation.screen.data(&standing_words(standing)));
+        bundle.doubts().iter().for_each(|report| invocation.screen.report(report));
     }
     Ok(())
 }

@@ -153,6 +153,24 @@ fn what_would_be_lost_is_refused_where_nothing_may_be() {
 }
 
 #[test]
+fn what_may_mean_something_else_is_warned_of_wherever_a_bundle_is_used() {
+    let project = built(&json!({})).file("agent.json", &AGENT.replacen('{', "{ \"specVersion\": \"2.0.0\",", 1));
+    project.json(&["build"]);
+    let codes = |arguments: &[&str]| {
+        let document = project.json(arguments);
+        let warnings = document["warnings"].as_array().unwrap().iter();
+        let mut codes: Vec<_> = warnings.map(|report| report["code"].as_str().unwrap().to_owned()).collect();
+        // The definition and the subagents both say it.
+        codes.dedup();
+        codes
+    };
+    assert_eq!(codes(&["verify"]), ["D072"]);
+    project.say(&["verify"]).refused(0, &["warning[D072]: `specVersion` is the string `2.0.0`"]);
+    assert_eq!(codes(&["materialize", "--out", "out", "--exact"]), ["D072", "B072"]);
+    assert_eq!(codes(&["materialize", "--out", "out"]), ["D072"]);
+}
+
+#[test]
 fn files_of_others_are_kept() {
     for (path, is_merged) in [(".claude/agents/reviewer.md", false), ("CLAUDE.md", false), (FILES[1], true)] {
         let project = built(&json!({})).file(&format!("out/{path}"), "{ \"mine\": true }");

@@ -15,19 +15,25 @@ pub(super) fn check(fields: &mut Fields<'_>) {
         for key in ["shell", "processes", "docker"] {
             inner.keep(key, Shape::Flag);
         }
+        reach(inner);
     });
-    section(&mut hints, "network", |inner| {
+    reach(&mut hints);
+    hints.finish();
+}
+
+/// What may be reached: a capability, which authors write beside the others and among them.
+fn reach(fields: &mut Fields<'_>) {
+    section(fields, "network", |inner| {
         if inner.require("mode").is_some() {
             inner.choice("mode", &NETWORK_MODES);
         }
         inner.keep("allowlist", Shape::Texts);
     });
-    section(&mut hints, "filesystem", |inner| {
+    section(fields, "filesystem", |inner| {
         inner.keep("workspace", Shape::Text);
         inner.keep("writable", Shape::Texts);
         inner.keep("denyRead", Shape::Texts);
     });
-    hints.finish();
 }
 
 fn section(fields: &mut Fields<'_>, key: &'static str, read: impl FnOnce(&mut Fields<'_>)) {

@@ -74,11 +74,14 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
     let env = fields.text_map("env").unwrap_or_default();
     let headers = fields.text_map("headers").unwrap_or_default();
     fields.choice("transport", &TRANSPORTS);
+    if url.is_some() {
+        fields.advise("transport", "add `transport`, which is `http` or `sse`; without it `http` is meant");
+    }
     for key in ["description", "cwd"] {
         fields.keep(key, Shape::Text);
     }
     fields.keep("enabled", Shape::Flag);
-    fields.keep("connectTimeoutMs", Shape::Any);
+    fields.keep("connectTimeoutMs", Shape::Amount);
     fields.keep("metadata", Shape::TextMap);
     fields.keep("registryRef", Shape::Map);
     fields.texts("secrets");

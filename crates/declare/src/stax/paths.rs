@@ -2,7 +2,7 @@
 
 use super::parcel::{PackedFolder, Parcel, ParcelKind};
 use super::source::{Source, Wanted};
-use super::{mcp, path, persona, prompt, rules, skills, subagents};
+use super::{mcp, path, persona, prompt, rules, set_names, skills, subagents};
 use crate::faults::{Faults, quoted};
 use crate::fields::Fields;
 use crate::solo::Said;
@@ -82,6 +82,7 @@ impl Paths {
         let folders: Vec<_> = self.folders.into_iter().collect();
         let folders: Vec<_> =
             folders.into_iter().filter_map(|(key, said)| Some((key, folder(key, Some(said), faults)?))).collect();
+        set_names::check(source, &folders, faults);
         let persona = persona_path.and_then(|path| persona::read(source, &path, faults));
         parcel.persona = persona.as_ref().map(|persona| Value::Object(persona.verbatim.clone()));
         let prompt = prompt_path.and_then(|path| source.text(&path, prompt_at, faults));

@@ -121,6 +121,11 @@ fn what_an_agent_says_of_itself_and_wishes_is_checked() {
         ),
         (
             "subagents: \"./subagents.ts\"",
+            "hints: { capabilities: { shell: true, network: { mode: \"some\" } } }",
+            "error[D006] agent.ts:8:52 `hints.capabilities.network.mode` must be `none`, `restricted` or `full`, not the string `some` | did you mean `none`?",
+        ),
+        (
+            "subagents: \"./subagents.ts\"",
             "hints: { filesystem: { writable: \"/\" } }",
             "error[D006] agent.ts:8:26 `hints.filesystem.writable` must be an array of strings, not the string `/` | write an array of strings",
         ),
@@ -132,6 +137,47 @@ fn what_an_agent_says_of_itself_and_wishes_is_checked() {
     ];
     for (from, to, expected) in cases {
         assert_eq!(changed("agent.ts", from, to), [expected], "{to}");
+    }
+}
+
+#[test]
+fn what_an_adapter_says_is_checked() {
+    let base = "type: \"codex\", runtime: \"codex\", adapterVersion: \"1.0.0\", config: {}";
+    let found = |more: &str| changed("agent.ts", "adapter: codex({})", &format!("adapter: {{ {base}, {more} }}"));
+    let cases = [
+        ("features: { rules: \"embedded\", skills: \"translated\", secrets: \"native\", exactMode: true }", "", ""),
+        (
+            "features: { subagents: \"maybe\" }",
+            "error[D006]",
+            "`adapter.features.subagents` must be `native`, `translated` or `unsupported`, not the string `maybe`",
+        ),
+        (
+            "features: { exactMode: \"yes\" }",
+            "error[D006]",
+            "`adapter.features.exactMode` must be `true` or `false`, not the string `yes`",
+        ),
+        ("features: { skill: \"native\" }", "warning[D007]", "the field `adapter.features.skill` is unknown"),
+        ("features: 7", "error[D006]", "`adapter.features` must be an object, not `7`"),
+        ("targets: [{ kind: \"file\", path: \"a\", scope: \"organization\", exact: true }]", "", ""),
+        ("targets: [{ kind: \"fil\", path: \"a\" }]", "error[D006]", "not the string `fil` | did you mean `file`?"),
+        (
+            "targets: [{ kind: \"file\", path: 7 }]",
+            "error[D006]",
+            "`adapter.targets[0].path` must be a string, not `7`",
+        ),
+        ("targets: [{ path: \"a\" }]", "warning[D005]", "`adapter.targets[0].kind` is missing"),
+        (
+            "modelParams: { \"bad key!\": 1, top_p: 1, \"max-tokens\": 9 }",
+            "error[D077]",
+            "`adapter.modelParams` has the key `bad key!`, which is no parameter's name",
+        ),
+    ];
+    for (more, code, words) in cases {
+        match found(more).as_slice() {
+            [] if code.is_empty() => {}
+            [only] if !code.is_empty() => assert!(only.starts_with(code) && only.contains(words), "{more}: {only}"),
+            other => panic!("{more}: {other:#?}"),
+        }
     }
 }
 
@@ -242,6 +288,30 @@ fn a_fault_in_what_an_agent_names_says_what_to_do() {
         named("persona", "./p.json", &[("p.json", r#"{ "name": "A B", "displayName": "A", "role": "r" }"#)]),
         [
             "error[D058] p.json:1:3 `A B` is no name of a persona: 1 to 63 lower-case letters, digits and inner hyphens | such as `a-b`"
+        ]
+    );
+    assert_eq!(
+        named(
+            "mcp",
+            "./m.json",
+            &[("m.json", r#"{ "servers": { "s": { "url": "https://x", "connectTimeoutMs": "soon" } } }"#)]
+        ),
+        [
+            "warning[D005] m.json:1:16 `servers.s.transport` is missing | add `transport`, which is `http` or `sse`; without it `http` is meant",
+            "error[D006] m.json:1:43 `servers.s.connectTimeoutMs` must be a number that is not negative, not the string `soon` | write a number that is not negative",
+        ]
+    );
+    assert_eq!(
+        named("surfaces", "./s", &[("s/tools.md", "T."), ("s/tool.md", "T."), ("s/bar.txt", "T.")]),
+        [
+            "warning[D076] s/bar.txt `s/bar.txt` is no surface | surfaces are `instructions`, `persona`, `tools`, `identity`, `user`, `heartbeat`, `bootstrap`, each with `.md`",
+            "warning[D076] s/tool.md `s/tool.md` is no surface | did you mean `tools.md`?",
+        ]
+    );
+    assert_eq!(
+        named("instructionTree", "./t", &[("t/_root/instructions.md", "T."), ("t/src/other.md", "T.")]),
+        [
+            "warning[D076] t/src/other.md `t/src/other.md` is no part of an instruction tree | a tree has only `_root/instructions.md` and `FOLDER/instructions.md`",
         ]
     );
     assert_eq!(
