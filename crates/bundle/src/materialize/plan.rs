@@ -242,17 +242,27 @@ fn place(source: &Source<'_>, plan: &mut Plan) {
     let moves: &[(&str, &str)] = match plan.adapter {
         Adapter::ClaudeCode => &[("CLAUDE.md", ".claude/CLAUDE.md"), (".mcp.json", ".claude.json")],
         Adapter::Codex => &[("AGENTS.md", ".codex/AGENTS.md")],
-        Adapter::Opencode => {
-            &[("AGENTS.md", ".config/opencode/AGENTS.md"), ("opencode.jsonc", ".config/opencode/opencode.jsonc")]
-        }
+        Adapter::Opencode => &[
+            ("AGENTS.md", ".config/opencode/AGENTS.md"),
+            ("opencode.jsonc", ".config/opencode/opencode.jsonc"),
+            (".opencode/agents/", ".config/opencode/agents/"),
+        ],
         Adapter::Gemini => &[("GEMINI.md", ".gemini/GEMINI.md")],
-        Adapter::Windsurf => &[("AGENTS.md", ".codeium/windsurf/memories/global_rules.md")],
+        Adapter::Windsurf => &[
+            ("AGENTS.md", ".codeium/windsurf/memories/global_rules.md"),
+            (".windsurf/workflows/", ".codeium/windsurf/global_workflows/"),
+        ],
         Adapter::Cursor | Adapter::GithubCopilot | Adapter::Openclaw | Adapter::Generic => &[],
     };
     let documents = plan.documents.iter_mut().map(|document| &mut document.path);
     for path in documents.chain(plan.translations.iter_mut().map(|translation| &mut translation.into)) {
-        if let Some((_, to)) = moves.iter().find(|(from, _)| from == path) {
-            *path = (*to).to_owned();
+        // A folder moves with all that is in it.
+        let moved = |(from, to): &(&str, &str)| match from.ends_with('/') {
+            true => path.strip_prefix(from).map(|inside| format!("{to}{inside}")),
+            false => (path == from).then(|| (*to).to_owned()),
+        };
+        if let Some(moved) = moves.iter().find_map(moved) {
+            *path = moved;
         }
     }
 }

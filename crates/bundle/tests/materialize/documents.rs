@@ -355,3 +355,19 @@ fn a_definition_for_the_users_own_folder_has_its_files_there() {
         assert_eq!(paths(&planned(&files, adapter)), [expected]);
     }
 }
+
+#[test]
+fn what_lies_in_folders_of_the_users_own_has_its_files_there_too() {
+    let keys = json!({ "skills": "./skills", "adapter": { "config": { "scope": "user" } } });
+    for (adapter, expected) in [
+        (Adapter::Opencode, [".opencode/skill/fix/SKILL.md", ".config/opencode/agents/one.md"]),
+        (Adapter::Windsurf, [".codeium/windsurf/global_workflows/fix.md", ".codeium/windsurf/global_workflows/one.md"]),
+    ] {
+        let mut files = with_subagents(adapter.name(), &keys, &json!({ "one": { "description": "One." } }));
+        files.insert("skills/fix/SKILL.md", SKILL, false);
+        let plan = planned(&files, adapter);
+        assert_eq!(paths(&plan), expected);
+        let told = plan.translations.iter().find(|told| told.field == "subagents.one").unwrap();
+        assert_eq!(told.into, expected[1]);
+    }
+}
