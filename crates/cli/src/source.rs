@@ -90,7 +90,7 @@ pub(crate) async fn alone(invocation: &Invocation, opened: Result<Storage, Failu
 }
 
 /// Why nobody answers for a store that is locked. Commands come as the owner, whom a file of tokens may leave out.
-fn unanswered(mut failure: Failure, project: &Project) -> Failure {
+pub(crate) fn unanswered(mut failure: Failure, project: &Project) -> Failure {
     if token_file::exists(project) && token_file::own(project).is_none() {
         let hint = "the file `token` of the data folder has no token of the owner, with which a command could ask the server: add one, and start the server again";
         failure.reports.iter_mut().for_each(|report| report.hint = Some(hint.to_owned()));

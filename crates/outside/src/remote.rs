@@ -201,8 +201,11 @@ impl Remotes {
             match self.call(task, Method::POST, "", Some(body)).await {
                 // It has ended already: the next look says how.
                 Ok(Answered { status: StatusCode::CONFLICT, .. }) => return Ok(()),
-                // Older servers understand texts only.
+                // Older servers understand texts only. Whom the rules were not told would not keep them.
                 Ok(Answered { status: StatusCode::BAD_REQUEST, .. }) if context.is_some() => {
+                    if !task.denied.is_empty() {
+                        return Err("the server does not take the rules about denied tools (HTTP 400)".to_owned());
+                    }
                     context = None;
                     continue;
                 }

@@ -8,6 +8,7 @@ use crate::models;
 use crate::readiness::Readiness;
 use crate::remote_server;
 use crate::server_file::ServerFile;
+use crate::source::unanswered;
 use crate::storage::Storage;
 use crate::token_file;
 use crate::workbench::Workbench;
@@ -80,7 +81,7 @@ async fn find(invocation: &Invocation, held: &mut Option<Held>) -> Result<Answer
             return Ok(Answerer::There(relay));
         }
         if tries.next().is_none() {
-            return Err(locked);
+            return Err(unanswered(locked, &invocation.project));
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -4,7 +4,7 @@ use super::keys::{Keys, Whence, said};
 use crate::faults::quoted;
 use crate::solo::{Said, Solo};
 use crate::tree::{Node, Tree};
-use entourage_model::Report;
+use entourage_model::{Remote, Report};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -80,6 +80,14 @@ fn url(keys: &mut Keys<'_>) -> Option<Said<String>> {
     if !is_possible || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
         let what = format!("{} is {}, which is no address of a server", keys.fields.named("url"), quoted(text));
         keys.fields.report(node, Report::error("D092", what).hint("begin it with `http://` or `https://`"));
+        return None;
+    }
+    let remote = Remote { url: text.to_owned(), headers: BTreeMap::new() };
+    if remote.shown_url() != text {
+        // It is not repeated: it may be a secret.
+        let what = format!("{} has more than the address of a server", keys.fields.named("url"));
+        let hint = "put what lets us in into `headers`, as `${NAME}`; nothing may follow the path";
+        keys.fields.report(node, Report::error("D092", what).hint(hint));
         return None;
     }
     Some(said("url", node, text.to_owned()))

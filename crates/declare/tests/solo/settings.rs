@@ -77,6 +77,11 @@ fn a_server_has_an_address_and_headers_that_can_be_sent() {
             "error[D092] @3:1 `subagents.far.url` is `{shown}`, which is no address of a server | begin it with `http://` or `https://`"
         )
     };
+    for url in ["http://bob:pw@h", "https://bob@h/x", "http://h/x?key=k", "http://h#k"] {
+        let whole = "error[D092] @3:1 `subagents.far.url` has more than the address of a server | put what lets us in into \
+                     `headers`, as `${NAME}`; nothing may follow the path";
+        one(&format!("description = 'd'\nurl = '{url}'\n"), &[whole]);
+    }
     for url in ["ftp://h", "h:80", "http://", "http:///x", "https://?q", "http://a b", "//h"] {
         one(&format!("description = 'd'\nurl = \"{url}\"\n"), &[&address(url)]);
     }

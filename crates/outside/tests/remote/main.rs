@@ -192,6 +192,17 @@ async fn an_older_server_is_asked_without_a_context_and_a_question_is_denied_onc
 }
 
 #[tokio::test]
+async fn a_server_that_takes_no_rules_is_not_given_work_that_has_some() {
+    let script = |asked: &Asked, _: usize| match asked.line.as_str() {
+        SUBMIT => says(400, "{}"),
+        _ => says(404, "{}"),
+    };
+    let (asked, _, far) = ask_for(|task| RemoteTask { denied: vec!["shell".into()], ..task }, script).await;
+    assert!(format!("{asked:?}").contains("rules about denied tools"), "{asked:?}");
+    assert_eq!(far.times(SUBMIT), 1);
+}
+
+#[tokio::test]
 async fn every_call_that_a_task_asks_for_is_denied_by_its_id_and_each_pause_once() {
     const RESUME: &str = "POST /base/tasks/task-1/resume";
     let script = |asked: &Asked, before: usize| match (asked.line.as_str(), before) {
