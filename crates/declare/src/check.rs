@@ -16,7 +16,7 @@ mod toolkit;
 
 pub(crate) use cast::{Owner, cast};
 pub use server::DeclaredServer;
-pub(crate) use server::{settled as settled_servers, undeclared_here};
+pub(crate) use server::{is_heeded, settled as settled_servers, undeclared_here};
 pub(crate) use solo::{Solitary, Stage, check as check_solo, is_offered};
 pub(crate) use toolkit::Toolkit;
 

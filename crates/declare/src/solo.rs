@@ -54,6 +54,16 @@ pub(crate) enum Server {
     },
 }
 
+impl Server {
+    /// What its entry says beyond how it is started or reached.
+    pub(crate) fn rest(&self) -> Option<&Map<String, Value>> {
+        match self {
+            Self::Known => None,
+            Self::Command { rest, .. } | Self::Url { rest, .. } => Some(rest),
+        }
+    }
+}
+
 /// Whether a parent calls the agent only when it is asked to, when the work fits, or of its own accord.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Invocation {

@@ -14,6 +14,10 @@ use entourage_model::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How entries of servers call the list of the only tools that there are, and the one of those that there are not.
+const ONLY: [&str; 4] = ["enabledTools", "enabled_tools", "include_tools", "tools"];
+const NEVER: [&str; 3] = ["disabledTools", "disabled_tools", "exclude_tools"];
+
 /// A server that an agent's declaration brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredServer {
@@ -45,6 +49,12 @@ pub(super) fn grants(name: &Name, role: &Role<'_>, kit: Toolkit<'_>, reports: &m
     reader.finish()
 }
 
+/// Whether what a server's entry says beyond its address has an effect here.
+pub(crate) fn is_heeded(key: &str, value: &Value) -> bool {
+    let is_list = ONLY.contains(&key) || NEVER.contains(&key);
+    (is_list && value.is_array()) || (key == "enabled" && value.is_boolean())
+}
+
 /// The servers that a list of tools names, all of them of the settings.
 pub(crate) fn settled<'a>(tools: impl Iterator<Item = &'a Name>) -> Vec<ServerEntry> {
     let names: BTreeSet<&str> = tools.filter_map(|tool| server_of(tool.as_str())).collect();
@@ -72,6 +82,8 @@ struct Reader<'a> {
     settings: Vec<Name>,
     /// Those that the declaration names or brings.
     named: BTreeSet<Name>,
+    /// The only tools of a server, where its own entry lists them: there may be none.
+    only: BTreeMap<Name, Vec<Name>>,
     grants: Grants,
 }
 
@@ -79,7 +91,8 @@ impl<'a> Reader<'a> {
     fn new(name: &'a Name, role: &'a Role<'a>, kit: Toolkit<'_>) -> Self {
         let settings = kit.known.servers();
         let known = settings.iter().map(|server| (server.clone(), ServerKey::settled(server.as_str()))).collect();
-        Self { name, role, known, settings, named: BTreeSet::new(), grants: Grants::default() }
+        let (named, only) = (BTreeSet::new(), BTreeMap::new());
+        Self { name, role, known, settings, named, only, grants: Grants::default() }
     }
 
     fn solo(&self) -> &'a Solo {
@@ -131,9 +144,9 @@ impl<'a> Reader<'a> {
             let found = keys.iter().find_map(|key| rest.get(*key)?.as_array());
             found.map(|list| list.iter().filter_map(Value::as_str).map(|tool| server_tool(server, tool)).collect())
         };
-        let only: Option<Vec<Name>> = list(&["enabledTools", "include_tools", "tools"]);
-        self.grants.tools.extend(only.into_iter().flatten());
-        self.grants.denied.extend(list(&["disabledTools", "exclude_tools"]).unwrap_or_default());
+        let only: Option<Vec<Name>> = list(&ONLY);
+        self.only.extend(only.map(|only| (server.clone(), only)));
+        self.grants.denied.extend(list(&NEVER).unwrap_or_default());
     }
 
     /// Without a list it has what its caller has, and its own.
@@ -149,6 +162,17 @@ impl<'a> Reader<'a> {
             if !self.grants.tools.iter().any(is_listed) {
                 self.grants.tools.push(server_tools(server));
             }
+        }
+        self.narrow();
+    }
+
+    /// What a server's own entry does not list is not there, whoever else allows it.
+    fn narrow(&mut self) {
+        for (server, only) in &self.only {
+            let is_its = |tool: &mut Name| server_of(tool.as_str()) == Some(server.as_str());
+            let allowed: Vec<_> = self.grants.tools.extract_if(.., is_its).collect();
+            let is_allowed = |tool: &&Name| allowed.iter().any(|allowed| means_tool(allowed, tool));
+            self.grants.tools.extend(only.iter().filter(is_allowed).cloned());
         }
     }
 

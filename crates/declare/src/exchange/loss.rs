@@ -1,14 +1,16 @@
 //! What a writer can say, and what it has to leave out.
 
 use crate::Format;
+use crate::check::is_heeded;
 use crate::exchange::delegate::{Beyond, Beyonds, is_lax};
 use crate::exchange::servers::{self, Spelling};
 use crate::exchange::vocabulary::{self, Grant};
 use crate::exchange::{Loss, Written, models};
-use crate::solo::{ModelWish, Said, Solo};
+use crate::solo::{ModelWish, Said, Server, Solo};
 use crate::tree::At;
 use entourage_model::Name;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The keys of one agent that have no place in the target, each once.
 #[derive(Debug, Default)]
@@ -203,8 +205,9 @@ pub(super) fn without_effect(name: &Name, solo: &Solo) -> Vec<Loss> {
     left.fallbacks = left.fallbacks.filter(|said| !said.value.iter().all(is_ours));
     left.tools = left.tools.filter(|said| !said.value.iter().all(|entry| has_counterpart(solo.format, &entry.value)));
     left.denied_tools = None;
-    // Where a key says nothing else, servers are started here as they are there; one that nobody declares is told of.
-    left.servers = left.servers.filter(|said| !said.key.to_lowercase().starts_with("mcp"));
+    // Where a key says nothing else, servers are started here as they are there, but for what is said beyond their
+    // addresses; one that nobody declares is told of.
+    let unheeded = left.servers.take_if(|said| said.key.to_lowercase().starts_with("mcp"));
     (left.description, left.title, left.children) = (None, None, None);
     (left.effort, left.temperature, left.top_p) = (None, None, None);
     (left.steps_max, left.read_only, left.workspace) = (None, None, None);
@@ -212,12 +215,22 @@ pub(super) fn without_effect(name: &Name, solo: &Solo) -> Vec<Loss> {
     let mut written = Written::default();
     written.lose(name, Record::default().lose(left).losses);
     let mut losses = written.losses;
-    for loss in refused_by_its_own(name, solo) {
+    let unheeded = unheeded.iter().flat_map(unheeded_keys).map(|field| Loss { agent: name.to_string(), field });
+    for loss in unheeded.chain(refused_by_its_own(name, solo)) {
         if !losses.contains(&loss) {
             losses.push(loss);
         }
     }
     losses
+}
+
+/// The keys of servers' entries that nothing here looks at.
+fn unheeded_keys(said: &Said<BTreeMap<String, Server>>) -> Vec<String> {
+    let of_server = |(name, server): (&String, &Server)| {
+        let unheeded = server.rest().into_iter().flatten().filter(|(key, value)| !is_heeded(key, value));
+        unheeded.map(|(key, _)| format!("{}.{name}.{key}", said.key)).collect::<Vec<_>>()
+    };
+    said.value.iter().flat_map(of_server).collect()
 }
 
 /// The keys that a strict format does not know itself, however deep they lie.

@@ -25,10 +25,10 @@ pub(crate) fn of_node(node: &Node) -> Option<Server> {
     // What the other keys say anyway.
     let kind = rest.get("type").and_then(Value::as_str).unwrap_or_default();
     if matches!(kind, "local" | "stdio" | "http" | "streamable-http" | "streamable_http" | "remote") {
-        rest.remove("type");
+        rest.shift_remove("type");
     }
     if rest.get("tools") == Some(&json!(["*"])) {
-        rest.remove("tools");
+        rest.shift_remove("tools");
     }
     if let Some(command) = text(&mut rest, "command") {
         let args = take(&mut rest, "args", texts);
@@ -42,14 +42,14 @@ pub(crate) fn of_node(node: &Node) -> Option<Server> {
 
 fn text(keys: &mut Map<String, Value>, key: &str) -> Option<String> {
     let text = keys.get(key)?.as_str()?.to_owned();
-    keys.remove(key);
+    keys.shift_remove(key);
     Some(text)
 }
 
 /// A value of another shape stays among the keys, so that it is not taken for understood.
 fn take<T: Default>(keys: &mut Map<String, Value>, key: &str, read: fn(&Value) -> Option<T>) -> T {
     let Some(value) = keys.get(key).and_then(read) else { return T::default() };
-    keys.remove(key);
+    keys.shift_remove(key);
     value
 }
 

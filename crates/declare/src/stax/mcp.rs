@@ -85,9 +85,9 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
     fields.keep("metadata", Shape::TextMap);
     fields.keep("registryRef", Shape::Map);
     fields.texts("secrets");
-    let enabled = fields.texts("enabledTools").unwrap_or_default();
-    let disabled = fields.texts("disabledTools").unwrap_or_default();
-    for tool in disabled.iter().filter(|tool| enabled.contains(tool)) {
+    let enabled = fields.texts("enabledTools");
+    let disabled = fields.texts("disabledTools");
+    for tool in disabled.iter().flatten().filter(|tool| enabled.iter().flatten().any(|enabled| enabled == *tool)) {
         let what = format!("server `{name}` has {} among both its enabled and its disabled tools", quoted(tool));
         fields.report(node, Report::error("D068", what).hint("remove it from one of them"));
     }
@@ -97,7 +97,7 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
     }
     let mut rest = fields.finish();
     for (key, tools) in [("enabledTools", enabled), ("disabledTools", disabled)] {
-        rest.extend((!tools.is_empty()).then(|| (key.to_owned(), tools.into())));
+        rest.extend(tools.map(|tools| (key.to_owned(), tools.into())));
     }
     match (command, url) {
         (Some(command), None) => Some(Server::Command { command, args, env, rest }),

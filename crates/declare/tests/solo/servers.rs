@@ -99,6 +99,22 @@ fn a_declaration_may_bring_servers_of_its_own() {
 }
 
 #[test]
+fn what_a_servers_own_entry_lists_is_all_that_there_is_of_it() {
+    let entry = |said: &str| format!("mcpServers:\n  - s: {{command: c, {said}}}");
+    for key in ["enabledTools", "enabled_tools", "include_tools", "tools"] {
+        check(&format!("tools: Read\n{}", entry(&format!("{key}: [a]"))), &["mcp__s__a"], &[], &["a/s!"]);
+        check(&format!("tools: Read\n{}", entry(&format!("{key}: []"))), &[], &[], &[]);
+        check(&format!("tools: mcp__s__*\n{}", entry(&format!("{key}: [a]"))), &["mcp__s__a"], &[], &["a/s!"]);
+        check(&format!("tools: mcp__s__b\n{}", entry(&format!("{key}: [a]"))), &[], &[], &[]);
+        check(&entry(&format!("{key}: []")), &BOTH, &[], &["files", "web"]);
+    }
+    for key in ["disabledTools", "disabled_tools", "exclude_tools"] {
+        let front = format!("tools: Read\n{}", entry(&format!("{key}: [a]")));
+        check(&front, &["mcp__s__*"], &["mcp__s__a"], &["a/s!"]);
+    }
+}
+
+#[test]
 fn a_server_that_is_not_declared_is_told_with_the_nearest_name_and_still_named() {
     let said = lines(&one("mcpServers: [fles]"));
     assert_eq!(

@@ -206,6 +206,29 @@ fn what_has_no_effect_here_is_named() {
 }
 
 #[test]
+fn what_a_servers_entry_says_without_effect_is_named() {
+    let codex = "name = 'a'\ndescription = 'b'\ndeveloper_instructions = 'x'\n[mcp_servers.s]\ncommand = 'c'\ncwd = '/x'\n\
+                 enabled = true\nenabled_tools = ['a']\ndisabled_tools = ['b']\ntools = { a = { approval_mode = 'auto' } }\n\
+                 [mcp_servers.t]\nurl = 'https://x'\nbearer_token_env_var = 'T'\nenv_http_headers = { A = 'B' }\n";
+    let gemini = "---\nname: a\ndescription: b\nmcp_servers:\n  s: {command: c, include_tools: [a], timeout: 5, trust: true}\n---\n";
+    let copilot = "---\ndescription: b\nmcp-servers:\n  s: {type: sse, url: 'https://x', tools: []}\n---\n";
+    let claude = "---\nname: a\ndescription: b\nmcpServers:\n  - known\n  - s: {type: http, url: 'https://x', headers: {A: b}}\n---\n";
+    for (path, text, expected) in [
+        (
+            ".codex/agents/a.toml",
+            codex,
+            "mcp_servers.s.cwd mcp_servers.s.tools mcp_servers.t.bearer_token_env_var mcp_servers.t.env_http_headers",
+        ),
+        (".gemini/agents/a.md", gemini, "mcp_servers.s.timeout mcp_servers.s.trust"),
+        (".github/agents/a.agent.md", copilot, "mcp-servers.s.type"),
+        (".claude/agents/a.md", claude, ""),
+    ] {
+        let losses = Written { losses: imported(path, text).losses, ..Written::default() };
+        assert_eq!(lost(&losses).join(" "), expected, "{path}");
+    }
+}
+
+#[test]
 fn a_file_that_a_project_keeps_can_be_imported_again() {
     let text = "---\nkind: local\nname: a\ndescription: b\nmax_turns: 3\n---\nBody";
     let first = imported(".gemini/agents/a.md", text);
