@@ -44,6 +44,7 @@ use entourage_model::{Agent, Name, Part, Report, ServerKey, Team};
 use serde_json::Value;
 
 pub use delegate::{delegate, model_keys};
+pub(crate) use entries::rest;
 pub(crate) use keys::{complete, said, without_nulls};
 pub(crate) use loss::Record;
 pub(crate) use models::{REFERENCES as PROVIDERS, stax_model};

@@ -2,7 +2,7 @@
 
 use super::{remote, workspace};
 use crate::Format;
-use crate::exchange::complete;
+use crate::exchange::{complete, rest};
 use crate::faults::{Faults, did_you_mean, quoted};
 use crate::fields::Fields;
 use crate::solo::{ModelWish, Said, Solo};
@@ -20,6 +20,9 @@ pub(crate) enum Whence<'a> {
     /// What an agent keeps of either.
     Kept { body: &'a str },
 }
+
+/// Where an agent keeps what a file said of another server: it had no effect there, and is to have none here.
+pub(super) const IGNORED: &str = "ignored";
 
 /// Who may be started by whom.
 const MODES: [&str; 3] = ["primary", "subagent", "all"];
@@ -46,12 +49,17 @@ pub(super) fn read(id: &str, node: &Node, path: &str, whence: Whence<'_>, faults
     let is_id = node.field("name").and_then(Node::scalar_text).is_some_and(|name| name == id);
     // Front matter has no such key; elsewhere it is the prompt.
     let has_body = !matches!(whence, Whence::File { .. });
-    let implied = [Some("name").filter(|_| is_id), Some("body").filter(|_| has_body)];
+    let ignored = node.field(IGNORED).filter(|_| has_body);
+    let implied = [Some("name").filter(|_| is_id), Some("body").filter(|_| has_body), ignored.map(|_| IGNORED)];
     complete(&mut solo, node, &implied.into_iter().flatten().collect::<Vec<_>>());
+    solo.rest.extend(ignored.map(|ignored| rest(ignored, "", &[])).unwrap_or_default());
     if has_body {
         solo.verbatim.remove("body");
     }
     remote::forget_values(&mut solo.verbatim);
+    if !has_body {
+        remote::set_aside(&mut solo.verbatim);
+    }
     Some(solo)
 }
 

@@ -1,6 +1,6 @@
 //! Where an agent's prompt comes from: its own text, a folder, or another server that runs it.
 
-use super::keys::{Keys, Whence, said};
+use super::keys::{IGNORED, Keys, Whence, said};
 use crate::faults::quoted;
 use crate::solo::{Said, Solo};
 use crate::tree::{Node, Tree};
@@ -26,6 +26,7 @@ pub(super) fn read(keys: &mut Keys<'_>, solo: &mut Solo, whence: Whence<'_>) {
         Whence::Kept { body } => {
             let kept = keys.node("body").and_then(Node::scalar_text).unwrap_or_default();
             solo.body = if body.is_empty() { kept } else { body.to_owned() };
+            keys.node(IGNORED);
             read_remote(keys, solo);
         }
     }
@@ -141,6 +142,15 @@ pub(super) fn forget_values(verbatim: &mut Map<String, Value>) {
     let Some(Value::Object(headers)) = verbatim.get_mut("headers") else { return };
     for value in headers.values_mut().filter(|value| !value.as_str().is_some_and(is_template)) {
         *value = Value::Null;
+    }
+}
+
+/// What a file says of another server is kept where nobody takes it for the settings' word.
+pub(super) fn set_aside(verbatim: &mut Map<String, Value>) {
+    let ignored = ["url", "headers"].into_iter().filter_map(|key| verbatim.shift_remove_entry(key));
+    let ignored: Map<_, _> = ignored.collect();
+    if !ignored.is_empty() {
+        verbatim.insert(IGNORED.to_owned(), Value::Object(ignored));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Agents as AgentScope's own files.
 
+use super::keys::IGNORED;
 use crate::Format;
 use crate::exchange::vocabulary;
 use crate::exchange::{Record, Written, file_stem, page};
@@ -23,13 +24,16 @@ pub(crate) fn write(agents: &[(Name, Solo)]) -> Written {
     written
 }
 
-/// As it was read; only a file cannot say where another server is.
+/// As it was read; only a file cannot say where another server is. One that said so all the same says it again.
 fn own(solo: &Solo) -> Record {
     let mut record = Record::verbatim(solo, None);
     for key in ["url", "headers"] {
-        if record.keys.remove(key).is_some() {
+        if record.keys.shift_remove(key).is_some() {
             record.losses.name(key);
         }
+    }
+    if let Some(Value::Object(ignored)) = record.keys.shift_remove(IGNORED) {
+        record.keys.extend(ignored);
     }
     record
 }

@@ -42,7 +42,7 @@ pub(super) fn text<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
 }
 
 /// All entries but those that were taken, each under `prefix` and its own key.
-pub(super) fn rest(node: &Node, prefix: &str, taken: &[&str]) -> Vec<Said<Value>> {
+pub(crate) fn rest(node: &Node, prefix: &str, taken: &[&str]) -> Vec<Said<Value>> {
     let left = entries(node).iter().filter(|(key, _)| !taken.contains(&key.as_str()));
     left.map(|(key, node)| Said { key: format!("{prefix}{key}"), spot: node.spot, value: node.value() }).collect()
 }

@@ -1,8 +1,8 @@
 //! Files as they come in: what a project keeps of them, and what is wrong with them.
 
 use super::declared::body;
-use crate::kit::{exported, imported, lines, lost, page};
-use entourage_declare::{Format, import, import_beside};
+use crate::kit::{exported, imported, lines, loaded, lost, page};
+use entourage_declare::{Format, export, import, import_beside};
 use entourage_declare::{MemoryFiles, Written};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -234,6 +234,23 @@ fn a_file_that_a_project_keeps_can_be_imported_again() {
     let first = imported(".gemini/agents/a.md", text);
     let again = imported(".agents/agents/a.md", &first.agents[0].text);
     assert_eq!(again.agents, first.agents);
+}
+
+#[test]
+fn a_server_that_had_no_effect_in_a_file_has_none_where_it_is_kept() {
+    let text =
+        "---\ndescription: d\nurl: http://127.0.0.1:9\nheaders:\n  X: ${Y}\nmodel: openai:gpt-5\n---\nWork here.\n";
+    let found = imported("subagents/r.md", text);
+    let kept = &found.agents[0];
+    let loaded = loaded(&MemoryFiles::from_iter([(kept.path.as_str(), kept.text.as_str())]));
+    assert_eq!(lines(&loaded.reports), [""; 0]);
+    let agent = loaded.team.agent(&kept.name).unwrap();
+    assert_eq!((&agent.remote, agent.side_a.prompt.instructions.0.len()), (&None, 1), "{}", kept.text);
+    let losses = Written { losses: found.losses, ..Written::default() };
+    assert_eq!(lost(&losses), ["url", "headers"]);
+    assert_eq!(imported(".agents/agents/r.md", &kept.text).agents, found.agents);
+    let back = export(&loaded.team, std::slice::from_ref(&kept.name), Format::AgentScope).unwrap();
+    assert_eq!((lost(&back), page(&back.files[0].1)), (vec![], page(text)));
 }
 
 #[test]
