@@ -73,7 +73,9 @@ pub(crate) fn import(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> 
         faults.push(Spot::START, report.hint("begin the file with `---`, `description: …` and `---`"));
         return Vec::new();
     };
-    declared.sound(faults)
+    let mut found = declared.sound(faults);
+    found.iter_mut().for_each(|(_, solo)| workspace::take_in(solo, file.beside));
+    found
 }
 
 fn named(id: &str, spot: Spot) -> At<Name> {

@@ -110,7 +110,8 @@ pub fn import(path: &str, bytes: &[u8], from: Option<Format>) -> Imported {
     import_beside(path, bytes, from, None)
 }
 
-/// The same, where the file may name others: `beside` is the folder that it lies in.
+/// The same, where the file may name others: `beside` is the folder that it lies in, or, for one of AgentScope, the
+/// project.
 pub fn import_beside(path: &str, bytes: &[u8], from: Option<Format>, beside: Option<&dyn Files>) -> Imported {
     let mut faults = Faults::new(path);
     let found = match files::text(&MemoryFiles::from_iter([(path, bytes)]), path) {

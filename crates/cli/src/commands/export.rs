@@ -3,8 +3,9 @@
 use crate::failure::{Exit, Failure};
 use crate::invocation::Invocation;
 use crate::output::{Output, texts};
-use crate::remote_agent;
+use crate::settings::Trust;
 use crate::table::cell;
+use crate::{definition_folder, remote_agent};
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
 use entourage_declare::{Format, Loaded, Loss};
@@ -54,7 +55,7 @@ pub(super) fn names(is_meant: fn(Format) -> bool) -> Vec<&'static str> {
 }
 
 pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<(), Failure> {
-    let Loaded { team, reports, .. } = invocation.declared();
+    let Loaded { team, reports, .. } = declared(invocation, arguments.to);
     let broken: Vec<_> = reports.into_iter().filter(|report| report.severity == Severity::Error).collect();
     if arguments.agents.is_empty() {
         // What is written may not be all that there was meant to be.
@@ -79,6 +80,16 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
         describe_losses(invocation, &written.losses, &format!("has no word in {} and is lost", arguments.to));
     }
     Ok(())
+}
+
+/// What the project declares. Only AgentScope has a word for a folder that defines an agent; for others the folder's
+/// prompt is the agent's own.
+fn declared(invocation: &Invocation, to: Format) -> Loaded {
+    let mut loaded = invocation.declared();
+    if to != Format::AgentScope {
+        definition_folder::read_prompts(&mut loaded, &invocation.project, |_| Trust::Nobody);
+    }
+    loaded
 }
 
 /// The agents that were named, or everything that the project itself declares.

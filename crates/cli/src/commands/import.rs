@@ -79,14 +79,21 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
 
 fn read(shown: &str, file: &Path, from: Option<Format>) -> Result<Imported, Failure> {
     let bytes = read_outside(file, FILE_BYTES_MAX).map_err(|fault| unreadable(shown, &fault))?;
-    // What the file names lies beside it.
-    let beside = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let beside = beside.and_then(|folder| Project::open(Some(folder), None).ok());
+    let beside = named_from(file).and_then(|folder| Project::open(Some(&folder), None).ok());
     let beside = beside.as_ref().map(|folder| folder as &dyn Files);
     // A path that begins below the folder that tells the format does not show it.
     let by_place =
         || entourage_declare::declared_as(&whole(file)).filter(|_| entourage_declare::declared_as(shown).is_none());
     Ok(entourage_declare::import_beside(shown, &bytes, from.or_else(by_place), beside))
+}
+
+/// The folder that paths in a file begin at: the one that it lies in. AgentScope's begin at the project.
+fn named_from(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?;
+    let folder = folder.canonicalize().ok()?;
+    let is_markdown = file.extension().is_some_and(|extension| extension == "md");
+    let is_subagents = folder.file_name().is_some_and(|name| name == "subagents");
+    if is_markdown && is_subagents { folder.parent().map(Path::to_owned) } else { Some(folder) }
 }
 
 /// The files that `path` stands for, each as people know it.

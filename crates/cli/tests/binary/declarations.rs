@@ -227,6 +227,29 @@ fn an_exported_agent_has_its_folder_and_not_the_folders_prompt() {
 }
 
 #[test]
+fn an_agent_that_a_folder_defines_takes_the_folders_prompt_elsewhere() {
+    let project = Project::new()
+        .file("there/subagents/digger.md", &defined_by("./defs/digger"))
+        .file("there/defs/digger/AGENTS.md", "You dig.")
+        .file("subagents/delver.md", &defined_by("defs/delver"))
+        .file("defs/delver/AGENTS.md", "You delve.");
+    for (format, path) in [
+        ("claude-code", ".claude/agents/delver.md"),
+        ("codex", ".codex/agents/delver.toml"),
+        ("stax", "subagents/delver.md"),
+        ("goose", ".goose/recipes/delver.yaml"),
+    ] {
+        let out = format!("out/{format}");
+        let written = project.json(&["export", "--to", format, "--out", &out, "delver"]);
+        assert!(project.read(&format!("{out}/{path}")).contains("You delve."), "{format}: {written}");
+    }
+    let imported = project.json(&["import", "there"]);
+    assert_eq!(imported["losses"], json!([{ "agent": "digger", "field": "workspace.path" }]));
+    assert!(project.read(".agents/agents/digger.md").ends_with("---\nYou dig."));
+    assert_eq!(project.json(&["check"])["reports"], json!([]));
+}
+
+#[test]
 fn what_files_say_neither_commands_the_terminal_nor_passes_for_a_report() {
     let project = Project::new()
         .file("agents/agents/evil.ts", "throw new Error('\\u001b[2J\\u0007\\r\\nerror[D001]: forged');\n")

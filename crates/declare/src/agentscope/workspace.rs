@@ -3,11 +3,16 @@
 use super::keys::{Keys, said};
 use crate::faults::{did_you_mean, quoted};
 use crate::fields::Fields;
-use crate::solo::Said;
+use crate::files::{self, Files};
+use crate::solo::{Said, Solo};
 use crate::tree::{Node, Tree};
 use entourage_model::{Report, WorkspaceMode, WorkspaceWish};
+use serde_json::Value;
 
 const MODES: [(&str, WorkspaceMode); 2] = [("isolated", WorkspaceMode::Isolated), ("shared", WorkspaceMode::Shared)];
+
+/// The file of a folder that is the prompt of the agents which the folder defines.
+const PROMPT: &str = "AGENTS.md";
 
 pub(super) fn read(keys: &mut Keys<'_>) -> Option<Said<WorkspaceWish>> {
     let node = keys.node("workspace")?;
@@ -43,6 +48,25 @@ fn mode(fields: &mut Fields<'_>) -> WorkspaceMode {
 
 fn mode_of(word: &str) -> Option<(&'static str, WorkspaceMode)> {
     MODES.into_iter().find(|(known, _)| word.trim().eq_ignore_ascii_case(known))
+}
+
+/// Takes in the prompt of a folder that lies in the project which `files` are, so that the folder is not needed where
+/// the agent goes. An agent of its own folder works elsewhere then, and one whose folder is not there has no prompt: the
+/// path is named as lost.
+pub(super) fn take_in(solo: &mut Solo, files: Option<&dyn Files>) {
+    let Some(said) = &mut solo.workspace else { return };
+    let Some(folder) = said.value.path.clone().filter(|path| !path.starts_with('/')) else { return };
+    let path = if folder == "." { PROMPT.to_owned() } else { format!("{folder}/{PROMPT}") };
+    let text = files.and_then(|files| files::text(files, &path).ok()?);
+    if text.is_none() || said.value.mode == WorkspaceMode::Isolated {
+        solo.rest.push(Said { key: "workspace.path".to_owned(), spot: said.spot, value: folder.into() });
+    }
+    let Some(text) = text else { return };
+    solo.body = text;
+    said.value.path = None;
+    if let Some(Value::Object(kept)) = solo.verbatim.get_mut("workspace") {
+        kept.shift_remove("path");
+    }
 }
 
 /// Relative to the project, without `.` and `..`; or absolute, as it is.

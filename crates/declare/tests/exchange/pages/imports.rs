@@ -254,6 +254,24 @@ fn a_server_that_had_no_effect_in_a_file_has_none_where_it_is_kept() {
 }
 
 #[test]
+fn the_prompt_of_a_folder_comes_along() {
+    let defined = |mode: &str| format!("---\ndescription: d\nworkspace:\n  mode: {mode}\n  path: ./defs/r\n---\n");
+    let files = MemoryFiles::from_iter([("defs/r/AGENTS.md", "You review.\n")]);
+    let none = MemoryFiles::default();
+    for (mode, files, body, lost) in [
+        ("shared", &files, "You review.\n", &[][..]),
+        ("isolated", &files, "You review.\n", &["workspace.path"]),
+        ("shared", &none, "", &["workspace.path"]),
+    ] {
+        let found = import_beside("subagents/r.md", defined(mode).as_bytes(), None, Some(files));
+        let (keys, kept) = page(&found.agents[0].text);
+        let has_path = keys["x-agentscope"]["workspace"].get("path").is_some();
+        assert_eq!((kept, has_path), (body, body.is_empty()), "{mode}");
+        assert_eq!(found.losses.iter().map(|loss| loss.field.as_str()).collect::<Vec<_>>(), lost, "{mode}");
+    }
+}
+
+#[test]
 fn a_prompt_that_a_harness_would_refuse_is_named() {
     let text = |length: usize| format!("---\nname: a\ndescription: b\n---\n{}", "é".repeat(length));
     for (length, expected) in [(30_000, vec![]), (30_001, vec!["body"])] {
