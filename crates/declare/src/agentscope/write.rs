@@ -2,10 +2,11 @@
 
 use super::keys::IGNORED;
 use crate::Format;
-use crate::exchange::vocabulary;
+use crate::exchange::vocabulary::{self, Grant};
 use crate::exchange::{Record, Written, file_stem, page};
 use crate::solo::{ModelWish, Solo};
-use entourage_model::{Name, WorkspaceMode, WorkspaceWish};
+use crate::tree::At;
+use entourage_model::{Limits, Name, WorkspaceMode, WorkspaceWish, means_tool};
 use serde_json::{Map, Value, json};
 
 const FORMAT: Format = Format::AgentScope;
@@ -42,12 +43,15 @@ fn foreign(name: &Name, solo: &Solo) -> Record {
     let mut left = solo.clone();
     let mut record = Record::default();
     record.describe(name, &mut left);
-    record.put("workspace", left.workspace.take(), |wish| Some(workspace_value(wish)));
+    // An agent that says nothing works where its caller does, and as long as it likes; there it would get a folder of
+    // its own, and ten steps.
+    let shared = WorkspaceWish { mode: WorkspaceMode::Shared, path: None };
+    record.set("workspace", workspace_value(&left.workspace.take().map_or(shared, |said| said.value)));
     record.model(&mut left, |wish| match wish {
         ModelWish::Named { provider, model } => Some(format!("{provider}:{model}")),
         ModelWish::Inherit | ModelWish::Word(_) => None,
     });
-    record.copy("maxIters", left.steps_max.take());
+    record.set("maxIters", left.steps_max.take().map_or(Limits::default().steps, |said| said.value));
     record.copy("temperature", left.temperature.take());
     record.copy("top_p", left.top_p.take());
     put_tools(&mut record, &mut left);
@@ -80,12 +84,31 @@ fn put_tools(record: &mut Record, left: &mut Solo) {
     }
     record.tools("tools", left, FORMAT);
     let Some(Value::Array(names)) = record.keys.get_mut("tools") else { return };
-    if let Some(denied) = left.denied_tools.take() {
-        let ours = |entry: &str| vocabulary::our_tools(left.format, entry).unwrap_or_default();
-        let denied: Vec<_> = denied.value.iter().flat_map(|entry| ours(&entry.value)).collect();
-        names.retain(|name| !name.as_str().is_some_and(|name| denied.contains(&name)));
-    }
+    let mut allowed: Vec<_> = names.iter().filter_map(Value::as_str).map(Name::from).collect();
+    left.denied_tools.take_if(|denied| subtract(&mut allowed, &denied.value, left.format));
+    *names = allowed.iter().map(|name| name.as_str().into()).collect();
     if names.is_empty() {
         names.push("none".into());
     }
+}
+
+/// Takes denied tools off a list, and says whether none of them is left in it.
+fn subtract(allowed: &mut Vec<Name>, denied: &[At<String>], from: Format) -> bool {
+    let mut all = true;
+    for entry in denied {
+        match vocabulary::grant(from, &entry.value) {
+            Grant::Works(works) => {
+                let ours: Vec<_> = works.iter().filter_map(|work| work.our_tool()).collect();
+                allowed.retain(|name| !ours.contains(&name.as_str()));
+            }
+            Grant::Server { server: Some(server), tool } => {
+                let denied = Name::from(format!("mcp__{server}__{}", tool.as_deref().unwrap_or("*")));
+                allowed.retain(|name| !means_tool(&denied, name));
+                all &= !allowed.iter().any(|name| means_tool(name, &denied));
+            }
+            Grant::Everything => allowed.clear(),
+            Grant::Server { server: None, .. } | Grant::Agents(_) | Grant::Unknown => all = false,
+        }
+    }
+    all
 }

@@ -69,6 +69,35 @@ fn a_list_of_which_nothing_is_left_never_becomes_every_tool() {
 }
 
 #[test]
+fn what_is_denied_is_off_the_list_or_named() {
+    for (list, expected, lost) in [
+        ("tools: [Read, Grep]\ndisallowedTools: [Grep]", &["read_file"][..], &[][..]),
+        ("tools: [Read, mcp__s__a, mcp__s__b]\ndisallowedTools: [mcp__s__a]", &["read_file", "mcp__s__b"], &[]),
+        ("tools: [Read, mcp__s__a]\ndisallowedTools: [mcp__s]", &["read_file"], &[]),
+        ("tools: [Read, mcp__s]\ndisallowedTools: [mcp__s__a]", &["read_file", "mcp__s__*"], &["disallowedTools"]),
+        ("tools: [Read, Bash]\ndisallowedTools: ['Bash(rm:*)']", &["read_file", "shell"], &["disallowedTools"]),
+    ] {
+        let text = format!("-- .claude/agents/x.md\n---\nname: x\ndescription: d\n{list}\n---\n");
+        let written = written(&text, "x", Format::AgentScope);
+        let front: serde_json::Value =
+            serde_saphyr::from_str(written.files[0].1.split("---\n").nth(1).unwrap()).unwrap();
+        assert_eq!((&front["tools"], losses(&written).as_slice()), (&serde_json::json!(expected), lost), "{list}");
+    }
+}
+
+#[test]
+fn an_agent_that_says_neither_folder_nor_limit_gets_none_as_a_subagent() {
+    for (said, steps) in [("", "250"), ("maxTurns: 3\n", "3")] {
+        let text = format!("-- .claude/agents/x.md\n---\nname: x\ndescription: d\n{said}---\n");
+        let file = &written(&text, "x", Format::AgentScope).files[0].1;
+        assert!(
+            file.contains("workspace:\n  mode: shared\n") && file.contains(&format!("maxIters: {steps}\n")),
+            "{file}"
+        );
+    }
+}
+
+#[test]
 fn what_only_looks_may_only_look() {
     let text = "-- .claude/agents/x.md\n---\nname: x\ndescription: d\npermissionMode: plan\n---\n";
     for to in [Format::AgentScope, Format::Dex] {
