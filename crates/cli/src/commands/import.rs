@@ -8,8 +8,8 @@ use crate::project::{Project, read_outside};
 use crate::table::cell;
 use clap::Args;
 use entourage_bundle::materialize::OnClash;
-use entourage_declare::{FILE_BYTES_MAX, Files, Format, Imported, ImportedAgent, Kind};
-use entourage_model::{Agent, Place, Report, Severity};
+use entourage_declare::{FILE_BYTES_MAX, Files, Format, Imported, ImportedAgent, Kind, Loaded};
+use entourage_model::{Agent, Name, Place, Report, Severity};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn walk(root: &Project, folder: &str, depth_left: usize, found: &mut Vec<String>
 
 /// A name that is taken, here or twice among what is imported, would hide an agent.
 fn clashes(invocation: &Invocation, arguments: &Arguments, found: &[(Imported, String)]) -> Vec<Report> {
-    let team = invocation.declared().team;
+    let Loaded { team, broken, .. } = invocation.declared();
     let owner = |agent: &Agent| match &agent.source.file {
         // What is written elsewhere meets the agents that are everywhere.
         Some(_) if arguments.out.is_some() => None,
@@ -144,12 +144,20 @@ fn clashes(invocation: &Invocation, arguments: &Arguments, found: &[(Imported, S
     };
     let mut taken: BTreeMap<_, _> =
         team.agents.values().filter_map(|agent| Some((agent.name.clone(), owner(agent)?))).collect();
+    if arguments.out.is_none() {
+        taken.extend(broken.into_iter().map(|(name, file)| (name, format!("`{file}`, which is broken"))));
+    }
+    let mut files: BTreeMap<String, &Name> = BTreeMap::new();
     let mut reports = Vec::new();
     for (agent, from) in
         found.iter().flat_map(|(imported, from)| imported.agents.iter().map(move |agent| (agent, from)))
     {
         if let Some(other) = taken.insert(agent.name.clone(), format!("`{from}`")) {
             let what = format!("the name `{}` is taken already, by {other}", agent.name);
+            let report = Report::error("C032", what).at(Place::file(from));
+            reports.push(report.hint("rename one of them; nothing was imported"));
+        } else if let Some(other) = files.insert(agent.path.to_lowercase(), &agent.name) {
+            let what = format!("agents `{other}` and `{}` would both be kept in `{}`", agent.name, agent.path);
             let report = Report::error("C032", what).at(Place::file(from));
             reports.push(report.hint("rename one of them; nothing was imported"));
         }

@@ -65,6 +65,27 @@ fn a_name_that_is_taken_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn a_name_of_a_broken_declaration_is_taken_too() {
+    let project = Project::new()
+        .file("elsewhere/.claude/agents/auditor.md", CLAUDE)
+        .file("subagents/auditor.md", "---\nmodel: openai:gpt-5\n---\nMine.\n");
+    let what = "error[C032]: the name `auditor` is taken already, by `subagents/auditor.md`, which is broken";
+    project.say(&["import", "elsewhere"]).refused(1, &[what]);
+    assert!(!project.path().join(".agents").exists());
+    assert_eq!(project.say(&["import", "elsewhere", "--out", "out"]).code, Some(0));
+}
+
+#[test]
+fn names_that_give_one_file_are_refused_and_nothing_is_written() {
+    let project = Project::new()
+        .file("elsewhere/.claude/agents/b.md", &CLAUDE.replace("name: auditor", "name: a-b"))
+        .file("elsewhere/.claude/agents/a.md", &CLAUDE.replace("name: auditor", "name: a:b"));
+    let what = "error[C032]: agents `a:b` and `a-b` would both be kept in `.agents/agents/a-b.md`";
+    project.say(&["import", "elsewhere"]).refused(1, &[what]);
+    assert!(!project.path().join(".agents").exists());
+}
+
+#[test]
 fn a_name_of_a_built_in_agent_is_taken_wherever_it_is_imported_to() {
     for name in ["lead", "research", "coding", "goal", "general-purpose"] {
         let project = Project::new().file("elsewhere.md", &CLAUDE.replace("name: auditor", &format!("name: {name}")));
