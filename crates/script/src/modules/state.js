@@ -193,7 +193,10 @@ function files(ask) {
     renameFile: moveFile,
     findFiles: (pattern, options = {}) => ask('findFiles', { pattern, ...options }),
     grepFiles: (pattern, options = {}) =>
-      ask('grepFiles', { pattern: pattern instanceof RegExp ? pattern.source : pattern, ...options }),
+      ask('grepFiles', {
+        ...(pattern instanceof RegExp ? { pattern: pattern.source, ...(pattern.ignoreCase && { ignoreCase: true }) } : { pattern }),
+        ...options,
+      }),
     getFileStats: () => ask('getFileStats'),
   };
 

@@ -146,6 +146,7 @@ async fn methods_ask_in_the_words_of_the_protocol() {
         ("state.renameFile('/a', '/b')", json!(["moveFile", {"from": "/a", "to": "/b"}])),
         ("state.findFiles('*.md', { limit: 5 })", json!(["findFiles", {"pattern": "*.md", "limit": 5}])),
         ("state.grepFiles(/a+/, { path: '/x' })", json!(["grepFiles", {"pattern": "a+", "path": "/x"}])),
+        ("state.grepFiles(/a+/i)", json!(["grepFiles", {"pattern": "a+", "ignoreCase": true}])),
         ("state.getFileStats()", json!(["getFileStats", {}])),
         ("state.invokeTool('t', { a: 1 })", json!(["invokeTool", {"name": "t", "arguments": {"a": 1}}])),
         ("state.queueTool('t')", json!(["queueTool", {"name": "t", "arguments": {}}])),
