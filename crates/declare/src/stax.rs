@@ -36,7 +36,7 @@ use crate::faults::{Faults, quoted};
 use crate::fields::{Fields, Shape};
 use crate::files::{Files, MemoryFiles};
 use crate::solo::{Said, Solo};
-use crate::tree::{Node, Tree};
+use crate::tree::{Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use entourage_script::{Memory, NoMemory};
 use serde_json::Value;
@@ -105,7 +105,7 @@ impl Stax {
 /// The agent that a project defines, else the package. Absent: it defines neither.
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Option<Stax> {
     let is_there = |path: &&str| files.kind(path).is_ok();
-    let mut source = Source { files, memory, claimed: BTreeSet::new() };
+    let mut source = Source { files, memory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new() };
     match ENTRIES.into_iter().find(is_there) {
         Some(entry) => Some(agent::read(&mut source, entry)),
         None => Some(PACKAGE).filter(is_there).map(|entry| package::read(&mut source, entry)),
@@ -144,18 +144,37 @@ pub(crate) fn claimed(files: &dyn Files, name: &str) -> BTreeSet<String> {
 /// The agents of one definition, and the Markdown files that it names. A project reads the others of an agent's bundle
 /// from its entry; here each is an agent by itself, so that the entry's own list has no effect.
 fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declared<Solo>>, BTreeSet<String>) {
-    let mut source = Source { files, memory: &NoMemory, claimed: BTreeSet::new() };
+    let mut source = Source { files, memory: &NoMemory, is_on_disk: false, claimed: BTreeSet::new() };
     if !ENTRIES.contains(&name) {
         return (subagents::read(&mut source, name, faults).agents, source.claimed);
     }
-    let Stax { mut primary, mut subagents, claimed, .. } = agent::read(&mut source, name);
-    if let Some(solo) = &mut primary.draft
-        && let Some(Said { key, spot, .. }) = solo.children.take()
-    {
-        solo.rest.push(Said { key, spot, value: Value::Null });
+    let Stax { mut primary, mut subagents, claimed, parcel } = agent::read(&mut source, name);
+    if let Some(solo) = &mut primary.draft {
+        leave_behind(solo, &parcel, &source);
     }
     subagents.push(primary);
     (subagents, claimed)
+}
+
+/// Takes over what an imported agent can do without the files that it names, and names the rest.
+fn leave_behind(solo: &mut Solo, parcel: &Parcel, source: &Source<'_>) {
+    let mut lost: Vec<_> = ["knowledge", "memory", "secrets", "packages", "workspaceSources"].into();
+    if let Some(document) = &parcel.mcp {
+        solo.verbatim.insert("mcp".to_owned(), document.clone());
+    }
+    if let Some(folder) = parcel.folders.iter().find(|folder| folder.key == "skills") {
+        let files = source.files_beneath(&folder.path, &mut Faults::new(""));
+        if files.iter().all(|file| skills::is_text(&folder.path, file)) {
+            solo.verbatim.shift_remove("skills");
+        } else {
+            lost.push("skills");
+        }
+    }
+    if let Some(Said { key, spot, .. }) = solo.children.take() {
+        solo.rest.push(Said { key, spot, value: Value::Null });
+    }
+    let lost = lost.into_iter().filter_map(|key| Some((key, solo.verbatim.get(key)?.clone())));
+    solo.rest.extend(lost.map(|(key, value)| Said { key: key.to_owned(), spot: Spot::START, value }));
 }
 
 /// An agent from what is kept of its declaration. Only a primary agent has an adapter.

@@ -4,7 +4,7 @@ use super::parcel::{NamedPackage, Parcel, ParcelKind};
 use super::paths::Paths;
 use super::source::Source;
 use super::subagents::said;
-use super::{Stax, adapter, hints, name, prompt, spec_version, subagents};
+use super::{Stax, adapter, hints, mcp, name, prompt, spec_version, subagents};
 use crate::draft::Declared;
 use crate::exchange::stax_model;
 use crate::faults::{Faults, quoted};
@@ -84,9 +84,14 @@ pub(super) fn reread(node: &Node, body: &str) -> Option<Solo> {
         _ => None,
     });
     solo.model = adapter_model(node);
-    let rest = verbatim.iter().filter(|(key, _)| {
-        !["name", "version", "description", "adapter", "hints", "specVersion", "prompt"].contains(&key.as_str())
+    // An imported agent has the document itself in place of the path.
+    solo.servers = node.field("mcp").filter(|mcp| matches!(mcp.tree, Tree::Object(_))).and_then(|mcp| {
+        let key = "mcp".to_owned();
+        Some(Said { key, spot: mcp.spot, value: mcp::kept(mcp)? })
     });
+    let mut said = vec!["name", "version", "description", "adapter", "hints", "specVersion", "prompt"];
+    said.extend(solo.servers.as_ref().map(|_| "mcp"));
+    let rest = verbatim.iter().filter(|(key, _)| !said.contains(&key.as_str()));
     solo.rest = rest.map(|(key, value)| Said { key: key.clone(), spot: node.spot, value: value.clone() }).collect();
     solo.verbatim = verbatim;
     Some(solo)

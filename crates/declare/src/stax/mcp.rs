@@ -10,7 +10,9 @@ use entourage_model::Report;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-const TRANSPORTS: [(&str, ()); 2] = [("http", ()), ("sse", ())];
+/// How a server is reached, and whether that is the older way.
+const TRANSPORTS: [(&str, bool); 2] = [("http", false), (OLDER, true)];
+const OLDER: &str = "sse";
 
 /// What was found.
 pub(super) struct Read {
@@ -50,6 +52,11 @@ fn wanted(node: &Node, secrets: &BTreeSet<String>, faults: &Faults) -> Vec<Wante
     wanted
 }
 
+/// The servers of a document that an agent keeps; it was checked when it was read.
+pub(super) fn kept(node: &Node) -> Option<BTreeMap<String, Server>> {
+    servers(node, &mut Faults::new(""))
+}
+
 fn servers(node: &Node, faults: &mut Faults) -> Option<BTreeMap<String, Server>> {
     let mut fields = Fields::of(node, "", faults)?;
     spec_version(&mut fields);
@@ -73,7 +80,7 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
     let args = fields.texts("args").unwrap_or_default();
     let env = fields.text_map("env").unwrap_or_default();
     let headers = fields.text_map("headers").unwrap_or_default();
-    fields.choice("transport", &TRANSPORTS);
+    let is_older = fields.choice("transport", &TRANSPORTS).unwrap_or_default();
     if url.is_some() {
         fields.advise("transport", "add `transport`, which is `http` or `sse`; without it `http` is meant");
     }
@@ -96,6 +103,7 @@ fn server(mut fields: Fields<'_>, name: &str, node: &Node) -> Option<Server> {
         fields.report(node, Report::error("D069", what).hint("a command is started, an address is asked"));
     }
     let mut rest = fields.finish();
+    rest.extend(is_older.then(|| ("transport".to_owned(), OLDER.into())));
     for (key, tools) in [("enabledTools", enabled), ("disabledTools", disabled)] {
         rest.extend(tools.map(|tools| (key.to_owned(), tools.into())));
     }

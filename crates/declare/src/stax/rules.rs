@@ -64,7 +64,7 @@ const SEVERITIES: [(&str, &str); 3] = [("info", "info"), ("warn", "warn"), ("err
 
 /// The rules of a folder that was checked before, as others are told them.
 pub fn rules_in(files: &dyn Files, folder: &str) -> Vec<Rule> {
-    let mut source = Source { files, memory: &NoMemory, claimed: BTreeSet::new() };
+    let mut source = Source { files, memory: &NoMemory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new() };
     read(&mut source, folder, &mut Faults::new(folder))
 }
 

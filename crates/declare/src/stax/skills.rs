@@ -23,7 +23,7 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
             Ok(Kind::File) => {
                 let text = source.text(&path, Spot::START, &mut own);
                 let skill = text.and_then(|text| self::skill(&path, &text, &mut own));
-                skills.extend(skill.map(|(skill, text)| match source.files.is_on_disk() {
+                skills.extend(skill.map(|(skill, text)| match source.is_on_disk {
                     true => skill,
                     false => Skill { text: Some(text), ..skill },
                 }));
@@ -37,6 +37,12 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
         source.claimed.insert(path);
     }
     skills
+}
+
+/// Whether a file of the folder is all that a skill says.
+pub(super) fn is_text(folder: &str, file: &str) -> bool {
+    let within = file.strip_prefix(folder).and_then(|file| file.strip_prefix('/'));
+    within.and_then(|file| file.split_once('/')).is_some_and(|(_, name)| name == FILE)
 }
 
 /// A skill, and what it says.

@@ -15,6 +15,8 @@ const DEPTH_MAX: usize = 32;
 pub(super) struct Source<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) memory: &'a dyn Memory,
+    /// Whether the agent finds the files where it works.
+    pub(super) is_on_disk: bool,
     /// The Markdown files that were named.
     pub(super) claimed: BTreeSet<String>,
 }

@@ -89,6 +89,7 @@ fn write_primary(name: &Name, solo: &Solo, has_subagents: bool, written: &mut Wr
     const COMPILED: [&str; 5] = ["prompt", "persona", "rules", "surfaces", "instructionTree"];
     const ELSEWHERE: [&str; 4] = ["skills", "knowledge", "memory", "mcp"];
     let mut keys = solo.verbatim.clone();
+    let mcp = keys.get("mcp").filter(|mcp| mcp.is_object()).cloned();
     COMPILED.iter().chain(&ELSEWHERE).chain(&["subagents"]).for_each(|key| {
         keys.shift_remove(*key);
     });
@@ -96,10 +97,14 @@ fn write_primary(name: &Name, solo: &Solo, has_subagents: bool, written: &mut Wr
     if has_subagents {
         keys.insert("subagents".to_owned(), format!("./{SUBAGENTS}").into());
     }
+    if let Some(document) = &mcp {
+        keys.insert("mcp".to_owned(), "./mcp.json".into());
+        written.files.push(("mcp.json".to_owned(), pretty(document)));
+    }
     written.files.push(("prompt.md".to_owned(), solo.body.clone()));
     written.files.push(("agent.json".to_owned(), pretty(&Value::Object(keys))));
     written.agents.push((name.to_string(), "agent.json".to_owned()));
-    let lost = ELSEWHERE.iter().filter(|key| solo.verbatim.contains_key(**key));
+    let lost = ELSEWHERE.iter().filter(|key| solo.verbatim.contains_key(**key) && (**key != "mcp" || mcp.is_none()));
     written.losses.extend(lost.map(|key| Loss { agent: name.to_string(), field: (*key).to_owned() }));
 }
 

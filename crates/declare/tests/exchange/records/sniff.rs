@@ -1,7 +1,9 @@
 //! What a file is taken for, by its path or by what it says.
 
-use crate::kit::lines;
-use entourage_declare::{Format, MemoryFiles, declared_as, declared_in, import, import_beside};
+use crate::kit::{lines, loaded};
+use entourage_declare::{Format, MemoryFiles, declared_as, declared_in, export, import, import_beside};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 #[test]
 fn a_path_tells_where_a_harness_keeps_its_agents() {
@@ -165,6 +167,50 @@ fn a_bundle_of_stax_is_imported_with_the_texts_that_it_names() {
         ]
     );
     assert_eq!(alone.agents.len(), 1);
+}
+
+/// An agent of stax that names everything that there is beside it.
+const WHOLE: &str = r#"{"name": "root", "version": "1.0.0", "prompt": "./prompt.md", "mcp": "./mcp.json",
+  "skills": "./skills", "knowledge": "./knowledge", "secrets": [{"key": "TOKEN", "required": true}],
+  "packages": ["ghcr.io/a/b:1.0.0"], "workspaceSources": [{"id": "w", "ref": "r", "mountPath": "/w"}],
+  "adapter": {"type": "codex", "runtime": "codex", "adapterVersion": "1.0.0"}}"#;
+
+const SERVERS: &str = r#"{"specVersion": "1.0.0", "servers": {
+  "s": {"command": "c", "cwd": "/x", "enabledTools": ["a"]},
+  "t": {"url": "https://x", "transport": "sse", "enabledTools": []}}}"#;
+
+#[test]
+fn an_agent_of_stax_brings_its_servers_and_skills_and_names_what_stays_behind() {
+    let skill = "---\nname: count\ndescription: Counts.\n---\nCount twice.\n";
+    let mut files = MemoryFiles::from_iter([
+        ("agent.json", WHOLE),
+        ("prompt.md", "You work."),
+        ("mcp.json", SERVERS),
+        ("skills/count/SKILL.md", skill),
+        ("knowledge/k.md", "K."),
+    ]);
+    let imported = |files: &MemoryFiles| import_beside("agent.json", WHOLE.as_bytes(), None, Some(files));
+    let losses = |files: &MemoryFiles| {
+        let fields: BTreeSet<_> = imported(files).losses.into_iter().map(|loss| loss.field).collect();
+        fields.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    let expected = "knowledge mcp.s.cwd mcp.t.transport packages secrets workspaceSources";
+    assert_eq!(losses(&files), expected);
+    let kept = imported(&files).agents.remove(0);
+    assert!(kept.text.ends_with("You work.\n\n## Skill: count\n\nCounts.\n\nCount twice."), "{}", kept.text);
+    let loaded = loaded(&MemoryFiles::from_iter([(kept.path.as_str(), kept.text.as_str())]));
+    let servers: Vec<_> = loaded.servers.iter().map(|server| server.key.name.as_str()).collect();
+    let prompt = &loaded.team.agent(&kept.name).unwrap().side_a.prompt;
+    let tools = prompt.tools.iter().map(|tool| tool.name().as_str()).filter(|name| name.starts_with("mcp__"));
+    assert_eq!((servers, tools.collect::<Vec<_>>()), (vec!["s", "t"], vec!["mcp__s__a"]));
+    let written = export(&loaded.team, &[kept.name], Format::Stax).unwrap();
+    let text = |path: &str| &written.files.iter().find(|(known, _)| known == path).unwrap().1;
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(json(text("mcp.json")), json(SERVERS));
+    assert_eq!(json(text("agent.json"))["mcp"], "./mcp.json");
+    assert_eq!(crate::kit::lost(&written), ["knowledge"]);
+    files.insert("skills/count/run.sh", "true", true);
+    assert_eq!(losses(&files), expected.replace("secrets", "secrets skills"));
 }
 
 #[test]
