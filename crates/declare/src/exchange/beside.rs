@@ -2,7 +2,7 @@
 
 use crate::exchange::File;
 use crate::faults::{Faults, quoted};
-use crate::files::{self, Kind};
+use crate::files;
 use crate::tree::{Node, Tree};
 use entourage_model::Report;
 
@@ -33,10 +33,9 @@ pub(super) fn text(file: &File<'_>, key: &str, node: &Node, faults: &mut Faults)
     found
 }
 
-/// Whether a path leads to a file beside the one that names it.
-pub(super) fn is_there(file: &File<'_>, path: &str) -> bool {
-    let kind = inside(path).and_then(|inside| file.beside?.kind(&inside).ok());
-    kind == Some(Kind::File)
+/// The same where nothing is wrong if there is none.
+pub(super) fn quiet(file: &File<'_>, path: &str) -> Option<String> {
+    files::text(file.beside?, &inside(path)?).ok()?
 }
 
 /// The path without what leads nowhere. Absent: it leads out.

@@ -22,6 +22,9 @@ const BODY: &str = "instructions";
 /// Where an agent keeps what lies around its recipe, if that is within a file of the desktop. No recipe has this key.
 const AROUND: &str = "around";
 
+/// Where an agent keeps the names of the agents that it has other names for. No recipe has this key either.
+const CALLED: &str = "called";
+
 pub(super) fn read(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> {
     let Some(node) = data(file, faults) else { return Vec::new() };
     let recipe = match entry(&node, "recipe") {
@@ -32,19 +35,40 @@ pub(super) fn read(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> {
         }
         _ => node,
     };
+    let (recipe, missing) = with_children(file, recipe);
     let mut found: Vec<_> = sound(faults, |faults| agent(&recipe, faults)).into_iter().collect();
-    found.iter_mut().for_each(|(_, solo)| miss_children(file, &recipe, solo));
+    found.iter_mut().for_each(|(_, solo)| solo.rest.extend(missing.clone()));
     found
 }
 
-/// A recipe that is called and is not there cannot be imported with its caller, so that the call has no effect.
-fn miss_children(file: &File<'_>, recipe: &Node, solo: &mut Solo) {
-    let Some(Node { tree: Tree::List(items), spot }) = entry(recipe, "sub_recipes") else { return };
-    let missing = items.iter().filter(|item| !text(item, "path").is_some_and(|path| beside::is_there(file, path)));
-    let missing: Vec<_> = missing.map(Node::value).collect();
-    if !missing.is_empty() {
-        solo.rest.push(Said { key: "sub_recipes".to_owned(), spot: *spot, value: missing.into() });
+/// The recipe with the names of those agents that it calls by another name. A recipe that is called and is not there
+/// cannot be imported with its caller, so that the call has no effect.
+fn with_children(file: &File<'_>, mut recipe: Node) -> (Node, Option<Said<Value>>) {
+    let Some(Node { tree: Tree::List(items), spot }) = entry(&recipe, "sub_recipes") else { return (recipe, None) };
+    let (mut called, mut missing) = (Map::new(), Vec::new());
+    for item in items {
+        match text(item, "path").and_then(|path| id_of(file, path)) {
+            Some(id) => called.extend(text(item, "name").map(|name| (name.to_owned(), id.into()))),
+            None => missing.push(item.value()),
+        }
     }
+    called.retain(|name, id| id != &slug(name));
+    let key = "sub_recipes".to_owned();
+    let missing = (!missing.is_empty()).then(|| Said { key, spot: *spot, value: missing.into() });
+    if let Tree::Object(entries) = &mut recipe.tree
+        && !called.is_empty()
+    {
+        entries.push((CALLED.to_owned(), Node::without_place(&Value::Object(called))));
+    }
+    (recipe, missing)
+}
+
+/// The agent of the recipe at a path. Absent: there is none.
+fn id_of(file: &File<'_>, path: &str) -> Option<String> {
+    let found = beside::quiet(file, path)?;
+    let node = data(&File { path, text: &found, beside: None }, &mut Faults::new(path))?;
+    let title = text(entry(&node, "recipe").unwrap_or(&node), "title")?;
+    Some(slug(title))
 }
 
 fn agent(node: &Node, faults: &mut Faults) -> Option<(Name, Solo)> {
@@ -89,7 +113,8 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
         fields.node(key);
     }
     fields.finish();
-    let spelt = ["version", "title", BODY, "prompt", "settings", "response", "extensions", "sub_recipes", AROUND];
+    let spelt =
+        ["version", "title", BODY, "prompt", "settings", "response", "extensions", "sub_recipes", AROUND, CALLED];
     complete(&mut solo, node, &spelt);
     let around = entry(node, AROUND).map(|around| super::entries::rest(around, "", &["name"]));
     solo.rest.extend(around.unwrap_or_default());
@@ -99,8 +124,10 @@ pub(super) fn reread(_: &Name, node: &Node, body: &str, faults: &mut Faults) -> 
     Some(solo)
 }
 
-/// The recipes that it calls, by the names that it has for them. How it calls them has no other word.
+/// The recipes that it calls: by their own names where those are known, else by the names that it has for them. How it
+/// calls them has no other word.
 fn children(fields: &mut Fields<'_>, solo: &mut Solo) {
+    let called = fields.node(CALLED);
     let Some(node) = fields.node("sub_recipes") else { return };
     let Tree::List(items) = &node.tree else {
         fields.wrong::<()>("sub_recipes", "an array", node);
@@ -112,7 +139,8 @@ fn children(fields: &mut Fields<'_>, solo: &mut Solo) {
             fields.wrong::<()>(&format!("sub_recipes[{index}]"), "a recipe with a `name`", item);
             continue;
         };
-        names.push(At { value: Name::from(slug(name)), spot: item.spot });
+        let own = called.and_then(|called| text(called, name)).map_or_else(|| slug(name), str::to_owned);
+        names.push(At { value: Name::from(own), spot: item.spot });
         solo.rest.extend(super::entries::rest(item, "sub_recipes.", &["name", "path"]));
     }
     let key = "sub_recipes".to_owned();
@@ -164,6 +192,7 @@ pub(super) fn write(agents: &[(Name, Solo)]) -> Written {
 fn own(name: &Name, solo: &Solo) -> Record {
     let mut kept = solo.verbatim.clone();
     let around = kept.shift_remove(AROUND);
+    kept.shift_remove(CALLED);
     let prompt_only = !kept.contains_key(BODY) && kept.get("prompt").and_then(Value::as_str) == Some(&solo.body);
     kept.shift_remove(BODY);
     let title = kept.get("title").and_then(Value::as_str).filter(|title| slug(title) == name.as_str());

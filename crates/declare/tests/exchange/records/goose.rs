@@ -1,7 +1,7 @@
 //! Recipes of goose.
 
-use crate::kit::{exported, imported, lines, lost_by_agent, only_file, page, yaml};
-use entourage_declare::{Format, MemoryFiles, import, import_beside};
+use crate::kit::{exported, imported, lines, loaded, lost, lost_by_agent, only_file, page, yaml};
+use entourage_declare::{Format, MemoryFiles, export, import, import_beside};
 use serde_json::{Value, json};
 
 fn check(path: &str, text: &str, expected: &[&str]) {
@@ -159,6 +159,31 @@ fn children_that_are_written_with_it_are_called_by_their_files() {
     let written = exported("x.json", &super::files::docker_agent().to_string(), Format::Goose);
     let digger = written.files.iter().find(|(path, _)| path.ends_with("digger.yaml")).expect("it is written");
     assert_eq!(yaml(&digger.1)["sub_recipes"], json!([{ "name": "sorter", "path": "./sorter.yaml" }]));
+}
+
+#[test]
+fn a_recipe_that_is_called_is_the_agent_of_its_title() {
+    let files = MemoryFiles::from_iter([
+        ("deep/child.yaml", "title: Deep Digger\ndescription: d\nprompt: p\n"),
+        ("sorter.json", r#"{"recipe": {"title": "sorter", "description": "d", "prompt": "p"}}"#),
+        ("odd.yaml", "- 1"),
+    ]);
+    let text = "title: a\ndescription: b\ninstructions: c\nsub_recipes:\n- name: digger\n  path: deep/child.yaml\n\
+                - name: sorter\n  path: sorter.json\n";
+    let imported = import_beside("a.yaml", text.as_bytes(), None, Some(&files));
+    assert_eq!((lines(&imported.reports), imported.losses.len()), (Vec::new(), 0));
+    let child = import("deep/child.yaml", b"title: Deep Digger\ndescription: d\nprompt: p\n", None).agents.remove(0);
+    let sorter = import("sorter.yaml", b"title: sorter\ndescription: d\nprompt: p\n", None).agents.remove(0);
+    let kept = [&imported.agents[0], &child, &sorter].map(|agent| (agent.path.as_str(), agent.text.as_str()));
+    let loaded = loaded(&MemoryFiles::from_iter(kept));
+    assert_eq!(lines(&loaded.reports), Vec::<String>::new());
+    let tools = &loaded.team.agents["a"].side_a.prompt.tools;
+    let children: Vec<_> = tools.iter().map(|tool| tool.name().as_str()).filter(|name| !name.contains('_')).collect();
+    assert_eq!(children, ["shell", "deep-digger", "sorter"]);
+    let back = export(&loaded.team, &["a".into()], Format::Goose).unwrap();
+    assert_eq!((lost(&back).len(), yaml(only_file(&back).1)), (0, yaml(text)));
+    let odd = import_beside("a.yaml", text.replace("sorter.json", "odd.yaml").as_bytes(), None, Some(&files));
+    assert_eq!(odd.losses.iter().map(|loss| loss.field.as_str()).collect::<Vec<_>>(), ["sub_recipes"]);
 }
 
 #[test]
