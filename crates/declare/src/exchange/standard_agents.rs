@@ -3,9 +3,14 @@
 use crate::Format;
 use crate::solo::{ModelWish, Said, Solo};
 use crate::tree::{At, Spot};
-use entourage_model::{Agent, ChildEntry, Kind, ModelRef, Part, Prompt, SideConfig, ToolChoice, ToolEntry};
+use entourage_model::{
+    Agent, ChildEntry, Communication, Kind, ModelRef, Part, Prompt, SideConfig, ToolChoice, ToolEntry,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+const PROMPT_LIST: &str = "tools";
+const SIDE_LIST: &str = "sideA.subagents";
 
 /// Side A of an agent, with every field under the key that Standard Agents has for it.
 pub(super) fn solo(agent: &Agent) -> Solo {
@@ -15,6 +20,7 @@ pub(super) fn solo(agent: &Agent) -> Solo {
     rest.agent(agent);
     rest.side(side_a);
     rest.prompt(prompt);
+    prompt.children().for_each(|child| rest.child(listed_in(agent, child), child));
     rest.extra(extra);
     let tools = prompt.tools.iter().filter_map(|entry| match entry {
         ToolEntry::Tool(name) => Some(At { value: name.to_string(), spot: Spot::START }),
@@ -22,6 +28,8 @@ pub(super) fn solo(agent: &Agent) -> Solo {
     });
     let children: Vec<_> =
         prompt.children().map(|child| At { value: child.agent.clone(), spot: Spot::START }).collect();
+    let by_prompt = prompt.children().any(|child| listed_in(agent, child) == PROMPT_LIST);
+    let children_key = if by_prompt { PROMPT_LIST } else { SIDE_LIST };
     let fallbacks: Vec<_> = prompt.fallbacks.iter().map(wish).collect();
     Solo {
         description: Some(said("description", description.clone())).filter(|said| !said.value.is_empty()),
@@ -37,7 +45,7 @@ pub(super) fn solo(agent: &Agent) -> Solo {
         steps_max: side_a.steps_max.map(|steps| said("sideA.maxSteps", steps)),
         // A prompt without tools has none, where other formats would take that for all.
         tools: Some(said("tools", tools.collect())),
-        children: Some(said("tools", children)).filter(|said| !said.value.is_empty()),
+        children: Some(said(children_key, children)).filter(|said| !said.value.is_empty()),
         rest: rest.0,
         ..Solo::new(Format::StandardAgents, text(prompt))
     }
@@ -49,6 +57,12 @@ fn said<T>(key: &str, value: T) -> Said<T> {
 
 fn wish(model: &ModelRef) -> ModelWish {
     ModelWish::Named { provider: model.provider().to_owned(), model: model.model().to_owned() }
+}
+
+/// The list that has a child: the prompt's, or the side's own, as in 0.2.0.
+fn listed_in(agent: &Agent, child: &ChildEntry) -> &'static str {
+    let by_side = agent.extra.get("sideA").and_then(|side| side.get("subagents")?.get(child.name().as_str()));
+    if by_side.is_some() { SIDE_LIST } else { PROMPT_LIST }
 }
 
 /// Nobody else fills in a variable, so that its name stays visible where its value would be.
@@ -194,16 +208,15 @@ impl Rest {
         self.add_full("providerOptions", provider_options, provider_options.is_empty());
         for entry in tools {
             match entry {
-                ToolEntry::Tool(_) => {}
-                ToolEntry::Child(child) => self.child(child),
+                ToolEntry::Tool(_) | ToolEntry::Child(_) => {}
                 // Nobody else hands a conversation over, or asks a prompt in between.
                 ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => self.add("tools", json!(entry.name())),
             }
         }
     }
 
-    /// How a child is started: other formats know only that it may be.
-    fn child(&mut self, child: &ChildEntry) {
+    /// How a child is started: other formats know only that it may be. What a list takes for said anyway is not named.
+    fn child(&mut self, list: &str, child: &ChildEntry) {
         let ChildEntry {
             agent: _,
             alias,
@@ -218,17 +231,25 @@ impl Rest {
             name_property,
             resumable,
         } = child;
-        self.add_full("tools.as", alias, alias.is_none());
-        self.add_some("tools.description", description.clone());
-        self.add_if("tools.hidden", *hidden);
-        self.add_some("tools.optional", optional.clone());
-        self.add_full("tools.immediate", immediate, immediate.is_none());
-        self.add_full("tools.scopedEnv", scoped_env, scoped_env.is_empty());
-        self.add_some("tools.blocking", (!blocking).then_some(false));
-        self.add_some("tools.initUserMessageProperty", message_property.clone());
-        self.add_some("tools.initAttachmentsProperty", attachments_property.clone());
-        self.add_some("tools.initAgentNameProperty", name_property.clone());
-        self.add_full("tools.resumable", resumable, resumable.is_none());
+        let key = |key: &str| format!("{list}.{key}");
+        self.add_full(&key("as"), alias, alias.is_none());
+        self.add_some(&key("description"), description.clone());
+        self.add_if(&key("hidden"), *hidden);
+        self.add_some(&key("optional"), optional.clone());
+        self.add_full(&key("immediate"), immediate, immediate.is_none());
+        self.add_full(&key("scopedEnv"), scoped_env, scoped_env.is_empty());
+        self.add_some(&key("blocking"), (*blocking != (list == PROMPT_LIST)).then_some(*blocking));
+        self.add_some(&key("initUserMessageProperty"), message_property.clone());
+        self.add_some(&key("initAttachmentsProperty"), attachments_property.clone());
+        self.add_some(&key("initAgentNameProperty"), name_property.clone());
+        match resumable {
+            Some(resumable) if list == SIDE_LIST => {
+                self.add_some(&key("maxInstances"), resumable.instances_max);
+                let is_explicit = resumable.communication == Communication::Explicit;
+                self.add_some(&key("parentCommunication"), is_explicit.then_some("explicit"));
+            }
+            _ => self.add_full(&key("resumable"), resumable, resumable.is_none()),
+        }
     }
 
     /// What the declaration said beyond the canonical agent. That of a side lies under the side, and that of its prompt
@@ -241,12 +262,20 @@ impl Rest {
                     for (key, value) in side {
                         match (key.as_str(), value) {
                             ("prompt", Value::Object(prompt)) => self.prompt_extra(prompt),
+                            ("subagents", Value::Object(children)) => self.children_extra(children),
                             _ => self.add(&format!("sideA.{key}"), value.clone()),
                         }
                     }
                 }
                 _ => self.add(key, value.clone()),
             }
+        }
+    }
+
+    /// What the entries of a side say beyond what is known.
+    fn children_extra(&mut self, children: &Map<String, Value>) {
+        for (key, value) in children.values().filter_map(Value::as_object).flatten() {
+            self.add(&format!("{SIDE_LIST}.{key}"), value.clone());
         }
     }
 

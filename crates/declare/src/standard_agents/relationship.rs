@@ -6,7 +6,7 @@ use crate::tree::{At, Tree};
 use entourage_model::{ChildEntry, Resumable, Side};
 use serde_json::{Map, Value};
 
-/// What is unknown in an entry is kept by the entry's name.
+/// What is unknown in an entry is kept by the entry's name; so is that an entry was here, and not in a prompt.
 pub(super) fn read_all(fields: &mut Fields<'_>) -> Vec<At<ChildEntry>> {
     let mut rests = Map::new();
     let mut children = Vec::new();
@@ -60,8 +60,6 @@ fn entry(mut fields: Fields<'_>, rests: &mut Map<String, Value>) -> Option<At<Ch
         resumable: Some(resumable),
         ..ChildEntry::blocking(agent)
     };
-    if !rest.is_empty() {
-        rests.insert(value.name().to_string(), Value::Object(rest));
-    }
+    rests.insert(value.name().to_string(), Value::Object(rest));
     Some(At { value, spot })
 }

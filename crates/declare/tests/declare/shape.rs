@@ -137,7 +137,10 @@ fn children_on_a_side_are_resumable_and_their_side_a_receives() {
     };
     let secret = Variable { secret: true, required: true, scoped: true, description: text("d"), ..variable("K") };
     assert_eq!(agent.variables, [secret, variable("L")]);
-    assert_eq!(json!(agent.extra), json!({"primary": true, "sideB": {"human": true, "label": "Person"}}));
+    // Nothing is unknown, and nothing but that tells where they were listed.
+    let listed = json!({"subagents": {"helper": {}, "second": {}}});
+    let person = json!({"human": true, "label": "Person"});
+    assert_eq!(json!(agent.extra), json!({"primary": true, "sideA": listed, "sideB": person}));
 }
 
 #[test]

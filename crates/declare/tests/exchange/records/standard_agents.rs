@@ -1,7 +1,7 @@
 //! An agent of Standard Agents has two sides, and every other format one.
 
-use crate::kit::{export_all, lost_by_agent, only_file, page};
-use entourage_declare::Format;
+use crate::kit::{export_all, lines, loaded, lost_by_agent, only_file, page};
+use entourage_declare::{Format, MemoryFiles, export};
 use entourage_model::{
     Agent, Binding, ChildEntry, Communication, HandoffEntry, Instructions, Kind, ModelRef, Name, Part, Prompt,
     Reasoning, Resumable, Side, SideConfig, Source, Team, ToolChoice, ToolEntry,
@@ -135,6 +135,37 @@ fn everything_else_is_named_as_standard_agents_spells_it() {
         "type",
     ];
     assert_eq!(fields, expected);
+}
+
+#[test]
+fn what_a_side_says_of_its_children_is_named_as_it_is_spelt_and_only_if_it_is_said() {
+    let lost = |entry: &str, to: Format| {
+        let entry =
+            format!(r#"{{"name": "boss", "sideA": {{"prompt": "p", "subagents": [{{"agent": "kid"{entry}}}]}}}}"#);
+        let kid = r#"{"name": "kid", "sideA": {"prompt": "p"}, "sideB": {"prompt": "p"}}"#;
+        let loaded = loaded(&MemoryFiles::from_iter([
+            ("agents/agents/boss.json", entry.as_str()),
+            ("agents/agents/kid.json", kid),
+            (
+                "agents/prompts/p.json",
+                r#"{"name": "p", "toolDescription": "t", "prompt": "x", "model": "openai:gpt-5"}"#,
+            ),
+        ]));
+        let written = export(&loaded.team, &[Name::from("boss")], to).map_err(|reports| lines(&reports)).unwrap();
+        let fields = written
+            .losses
+            .into_iter()
+            .map(|loss| loss.field)
+            .filter(|field| field.contains('.') || to == Format::Cursor);
+        fields.collect::<Vec<_>>()
+    };
+    assert_eq!(lost("", Format::ClaudeCode), [""; 0]);
+    let said = r#", "blocking": true, "maxInstances": 2, "parentCommunication": "explicit", "as": "k", "odd": 1"#;
+    assert_eq!(
+        lost(said, Format::ClaudeCode),
+        ["as", "blocking", "maxInstances", "odd", "parentCommunication"].map(|key| format!("sideA.subagents.{key}"))
+    );
+    assert!(lost("", Format::Cursor).contains(&"sideA.subagents".to_owned()));
 }
 
 #[test]
