@@ -3,6 +3,7 @@
 use crate::fields::Fields;
 use crate::tree::{Node, Tree};
 use entourage_model::{Communication, Immediate, Report};
+use serde_json::Map;
 
 pub(super) const COMMUNICATIONS: [(&str, Communication); 2] =
     [("implicit", Communication::Implicit), ("explicit", Communication::Explicit)];
@@ -12,6 +13,7 @@ pub(super) const COMMUNICATIONS: [(&str, Communication); 2] =
 pub(super) fn immediate(fields: &mut Fields<'_>) -> (Option<Immediate>, Vec<String>) {
     let mut scoped = fields.texts("scopedEnv").unwrap_or_default();
     let Some(node) = fields.node("immediate") else { return (None, scoped) };
+    let mut rest = Map::new();
     let immediate = match &node.tree {
         Tree::Flag(false) => return (None, scoped),
         Tree::Flag(true) => Some(Immediate::default()),
@@ -23,11 +25,12 @@ pub(super) fn immediate(fields: &mut Fields<'_>) -> (Option<Immediate>, Vec<Stri
                     scoped.push(name);
                 }
             }
-            inner.finish();
+            rest = inner.finish();
             Immediate { name_env, description_env }
         }),
         _ => fields.wrong("immediate", "`true`, `false` or an object", node),
     };
+    fields.keep_rest("immediate", rest);
     (immediate, scoped)
 }
 

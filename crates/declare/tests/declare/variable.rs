@@ -4,6 +4,28 @@ use super::{check, lines, project, text};
 use entourage_model::{Instructions, Part};
 
 #[test]
+fn what_is_unknown_of_a_variable_or_an_immediate_child_is_told_and_kept() {
+    let loaded = project(
+        r#"
+-- agents/agents/a.json
+{"name": "a", "variables": [{"name": "V", "weird": 2}], "sideA": {"prompt": "p"}}
+-- agents/agents/kid.json
+{"name": "kid", "type": "dual_ai", "sideA": {"prompt": "q"}, "sideB": {"prompt": "q"}}
+-- agents/prompts/p.json
+{"name": "p", "prompt": "", "tools": [{"name": "kid", "immediate": {"nameEnv": "N", "foo": 1}}]}
+-- agents/prompts/q.json
+{"name": "q", "toolDescription": "t", "prompt": ""}
+"#,
+    );
+    let told = lines(&loaded);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|line| line.starts_with("warning[D007]")), "{told:?}");
+    let extra = &loaded.team.agents["a"].extra;
+    assert_eq!(extra["variables"]["V"]["weird"], 2);
+    assert_eq!(extra["sideA"]["prompt"]["tools"]["kid"]["immediate"]["foo"], 1);
+}
+
+#[test]
 fn a_prompt_s_text_is_whole_but_for_variables() {
     let loaded = project(
         r#"
