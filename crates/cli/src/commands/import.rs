@@ -69,7 +69,8 @@ pub(crate) fn perform(invocation: &Invocation, arguments: &Arguments) -> Result<
     }
     let agents: Vec<_> = found.iter().flat_map(|(imported, _)| &imported.agents).collect();
     if agents.is_empty() {
-        return Err(Failure::usage(Report::error("C031", "there is no agent in what was to be imported")));
+        let report = Report::error("C031", "there is no agent in what was to be imported");
+        return Err(Failure::usage(report.hint("give a file that declares one, and its format by `--from FORMAT`")));
     }
     let files = texts(agents.iter().map(|agent| (agent.path.as_str(), agent.text.as_str())));
     Output::open(arguments.out.as_deref(), &invocation.project)?.write(&files, OnClash::Refuse)?;
@@ -181,5 +182,6 @@ fn tell(invocation: &Invocation, found: &[(Imported, String)], agents: &[&Import
 }
 
 fn unreadable(shown: &str, fault: &std::io::Error) -> Failure {
-    Failure::new(Exit::File, Report::error("C033", format!("`{shown}` cannot be read: {fault}")))
+    let report = Report::error("C033", format!("`{shown}` cannot be read: {fault}")).at(Place::file(shown));
+    Failure::new(Exit::File, report.hint("check that it is there and that you may read it"))
 }

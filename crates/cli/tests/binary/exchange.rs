@@ -147,9 +147,11 @@ fn help_names_the_formats() {
 #[test]
 fn obvious_mistakes_are_answered_with_what_to_do() {
     let project = Project::new().file("notes.txt", "Nothing here.\n");
-    let cases: [(&[&str], i32, &str); 5] = [
+    let project = project.file("empty.toml", "[agents]\nmax_threads = 2\n");
+    let cases: [(&[&str], i32, &str); 6] = [
         (&["import", "notes.txt"], 1, "--from"),
-        (&["import", "nothing.md"], 2, "error[C033]"),
+        (&["import", "nothing.md"], 2, "  at nothing.md\nhint: check that it is there"),
+        (&["import", "empty.toml", "--from", "codex"], 1, "was to be imported\nhint: give a file"),
         (&["import", "."], 1, "error[C031]"),
         (&["export", "--to", "claude"], 1, "did you mean `claude-code`?"),
         (&["export", "--to", "codex"], 1, "error[C034]"),

@@ -10,7 +10,7 @@ use entourage_model::Report;
 pub(super) fn text(file: &File<'_>, key: &str, node: &Node, faults: &mut Faults) -> Option<String> {
     let Tree::Text(path) = &node.tree else {
         let what = format!("{} must be a path, not {}", quoted(key), node.describe());
-        faults.push(node.spot, Report::error("D006", what));
+        faults.push(node.spot, Report::error("D006", what).hint("write the path of a file beside this one"));
         return None;
     };
     let Some(inside) = inside(path) else {

@@ -31,7 +31,11 @@ pub(super) fn read(file: &File<'_>, faults: &mut Faults) -> Vec<(Name, Solo)> {
     let node = match toml::parse(file.text) {
         Ok(node) => node,
         Err(fault) => {
-            faults.push(fault.spot, Report::error("D127", format!("this is not valid TOML: {}", fault.what)));
+            let report = Report::error("D127", format!("this is not valid TOML: {}", fault.what));
+            faults.push(
+                fault.spot,
+                report.hint("correct it there: a text stands in quotes, a table begins with `[name]`"),
+            );
             return Vec::new();
         }
     };

@@ -75,7 +75,8 @@ fn around(node: &Node, agents: &[(String, Node)]) -> Node {
 fn read_agent(file: &File<'_>, name: &str, node: &Node, around: &Node, faults: &mut Faults) -> Option<(Name, Solo)> {
     let path = format!("agents.{name}");
     if name.trim().is_empty() {
-        faults.push(node.spot, Report::error("D006", "an agent's name must not be blank"));
+        let report = Report::error("D006", "an agent's name must not be blank");
+        faults.push(node.spot, report.hint("name it by its key under `agents`"));
         return None;
     }
     let mut fields = Fields::of(node, &path, faults)?;

@@ -8,6 +8,9 @@ use serde_json::Map;
 pub(super) const COMMUNICATIONS: [(&str, Communication); 2] =
     [("implicit", Communication::Implicit), ("explicit", Communication::Explicit)];
 
+/// What to do about something that is kept and has no effect.
+pub(super) const IDLE: &str = "leave it for other runtimes if the agent can do without it here, or remove it";
+
 /// Whether the child is started by itself, and the variables that are handed on to it: a list of its own, or one that
 /// belongs to `immediate`.
 pub(super) fn immediate(fields: &mut Fields<'_>) -> (Option<Immediate>, Vec<String>) {
@@ -47,5 +50,6 @@ pub(super) fn misplaced(fields: &mut Fields<'_>, key: &'static str, why: &str, h
 }
 
 pub(super) fn unsupported(fields: &mut Fields<'_>, key: &str, node: &Node) {
-    fields.report(node, Report::warning("D009", format!("`{key}` is not supported yet and has no effect")));
+    let report = Report::warning("D009", format!("`{key}` is not supported yet and has no effect"));
+    fields.report(node, report.hint(IDLE));
 }

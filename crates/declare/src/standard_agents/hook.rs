@@ -1,6 +1,6 @@
 //! A hook definition → draft.
 
-use super::{Definition, Named, tool};
+use super::{Definition, Named, child, tool};
 use crate::draft::HookDraft;
 use crate::faults::{did_you_mean, quoted};
 use crate::fields::Fields;
@@ -55,7 +55,7 @@ fn event(fields: &mut Fields<'_>) -> Option<String> {
     let event = fields.name_of("hook", node)?.value;
     if ELSEWHERE.contains(&event.as_str()) {
         let what = format!("the hook {} is not supported yet and has no effect", quoted(event.as_str()));
-        fields.report(node, Report::warning("D009", what));
+        fields.report(node, Report::warning("D009", what).hint(child::IDLE));
     } else if !EVENTS.contains(&event.as_str()) {
         let what = format!("`hook` is {}, which never happens", quoted(event.as_str()));
         let hint = did_you_mean(event.as_str(), EVENTS);

@@ -1,6 +1,6 @@
 //! A tool definition → draft. Its file's stem is its name.
 
-use super::{Definition, Named, variable};
+use super::{Definition, Named, child, variable};
 use crate::draft::ToolDraft;
 use crate::fields::Fields;
 use crate::tree::Tree;
@@ -31,7 +31,7 @@ impl Definition for ToolDraft {
             Runner::Provider => {
                 let said = fields.spot("executionMode").expect("only `executionMode` can have said so");
                 let what = "a tool that the model's provider runs is not supported yet and has no effect";
-                fields.report_at(said, Report::warning("D009", what));
+                fields.report_at(said, Report::warning("D009", what).hint(child::IDLE));
                 fields.node("execute");
                 None
             }

@@ -69,7 +69,7 @@ fn is_elsewhere(fields: &mut Fields<'_>, entry: &EntryDraft, node: &Node, rests:
     let is_elsewhere = name.starts_with("provider:");
     if is_elsewhere {
         let what = format!("the tool {} is not supported yet and has no effect", quoted(name));
-        fields.report_at(entry.spot(), Report::warning("D009", what));
+        fields.report_at(entry.spot(), Report::warning("D009", what).hint(child::IDLE));
         rests.insert(name.to_owned(), node.value());
     }
     is_elsewhere

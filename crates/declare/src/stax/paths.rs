@@ -113,7 +113,7 @@ fn is_missing(source: &Source<'_>, said: &At<String>, faults: &mut Faults) -> bo
     let missing = path.is_some_and(|path| source.files.kind(&path).is_err());
     if missing {
         let what = format!("`{OPTIONAL_FOLDER}` is {}, which does not exist yet", quoted(&said.value));
-        faults.push(said.spot, Report::warning("D052", what));
+        faults.push(said.spot, Report::warning("D052", what).hint("nothing, if running the agent is to make it"));
     }
     missing
 }

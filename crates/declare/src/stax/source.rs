@@ -113,7 +113,7 @@ impl Source<'_> {
     fn walk(&self, folder: &str, depth_left: usize, found: &mut Vec<String>, faults: &mut Faults) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
             let what = format!("the folders in {} lie deeper than {DEPTH_MAX}", quoted(folder));
-            return faults.push(Spot::START, Report::error("D056", what));
+            return faults.push(Spot::START, Report::error("D056", what).hint("move what lies deepest further up"));
         };
         let entries = match self.files.entries(folder) {
             Ok(entries) => entries,

@@ -118,7 +118,9 @@ fn a_prompt_that_another_calls_is_in_the_team() {
 fn what_is_not_supported_yet_is_a_warning() {
     check(
         r#""other", "person", "provider:web_search""#,
-        &["warning[D009]: the tool `provider:web_search` is not supported yet and has no effect at 1:59"],
+        &[
+            "warning[D009]: the tool `provider:web_search` is not supported yet and has no effect at 1:59; leave it for other runtimes if the agent can do without it here, or remove it",
+        ],
     );
     check(r#"{"name": "child", "immediate": {"scopedEnv": ["K"]}, "optional": "FLAG"}"#, &[]);
 }

@@ -92,7 +92,7 @@ export default { hook: 'user_value_changed', id: 'f', execute() {} };
             "error[D005]: `id` is missing at agents/hooks/c.ts:1:16; add `id`",
             "error[D005]: `execute` is missing, which only TypeScript can say at agents/hooks/d.json:1:1; write the definition in a file that ends in `.ts`",
             "error[D010]: hook `a` is declared twice: in `agents/hooks/a.ts` and in `agents/hooks/e.ts` at agents/hooks/e.ts:1:43; give one of them another name; until then `agents/hooks/e.ts` counts",
-            "warning[D009]: the hook `user_value_changed` is not supported yet and has no effect at agents/hooks/f.ts:1:18",
+            "warning[D009]: the hook `user_value_changed` is not supported yet and has no effect at agents/hooks/f.ts:1:18; leave it for other runtimes if the agent can do without it here, or remove it",
         ],
     );
 }

@@ -119,7 +119,7 @@ fn a_tool_that_the_provider_runs_is_not_offered() {
     assert_eq!(
         lines(&loaded),
         [
-            "warning[D009]: a tool that the model's provider runs is not supported yet and has no effect at agents/tools/t.ts:4:21"
+            "warning[D009]: a tool that the model's provider runs is not supported yet and has no effect at agents/tools/t.ts:4:21; leave it for other runtimes if the agent can do without it here, or remove it"
         ]
     );
     assert_eq!(loaded.team.agents["a"].side_a.prompt.tools, []);
@@ -139,7 +139,7 @@ fn only_typescript_can_say_what_a_tool_does() {
 "#,
         &[
             "error[D005]: `execute` is missing, which only TypeScript can say at agents/tools/plain.json:1:1; write the definition in a file that ends in `.ts`",
-            "warning[D009]: a tool that the model's provider runs is not supported yet and has no effect at agents/tools/provided.json:1:22",
+            "warning[D009]: a tool that the model's provider runs is not supported yet and has no effect at agents/tools/provided.json:1:22; leave it for other runtimes if the agent can do without it here, or remove it",
             "error[D005]: `execute` is missing, which only TypeScript can say at agents/tools/said.json:1:22; write the definition in a file that ends in `.ts`",
         ],
     );

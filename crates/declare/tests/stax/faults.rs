@@ -73,7 +73,7 @@ fn a_fault_in_the_agent_is_reported_where_it_lies() {
         (
             "subagents: \"./subagents.ts\"",
             "memory: \"./memory\"",
-            "warning[D052] agent.ts:8:3 `memory` is `./memory`, which does not exist yet",
+            "warning[D052] agent.ts:8:3 `memory` is `./memory`, which does not exist yet | nothing, if running the agent is to make it",
         ),
         (
             "subagents: \"./subagents.ts\"",

@@ -17,7 +17,7 @@ fn a_fault_has_its_place_and_says_what_to_do() {
         path,
         "name = ",
         &[
-            "error[D127] .codex/agents/a.toml:1:8 this is not valid TOML: string values must be quoted, expected literal string",
+            "error[D127] .codex/agents/a.toml:1:8 this is not valid TOML: string values must be quoted, expected literal string | correct it there: a text stands in quotes, a table begins with `[name]`",
         ],
     );
     check(
@@ -148,6 +148,13 @@ fn a_role_whose_file_cannot_be_read_is_left_out_with_a_report() {
         assert_eq!(lines(&imported.reports), [expected]);
         assert!(imported.agents.is_empty());
     }
+    check(
+        ".codex/config.toml",
+        "[agents.a]\ndescription = 'b'\nconfig_file = 1",
+        &[
+            "error[D006] .codex/config.toml:3:1 `agents.a.config_file` must be a path, not `1` | write the path of a file beside this one",
+        ],
+    );
     check(
         ".codex/config.toml",
         "[agents]\nmax_threads = 2",

@@ -15,6 +15,8 @@ fn check(text: &str, expected: &[&str]) {
 fn a_fault_has_its_place_and_says_what_to_do() {
     check("version: '2'", &["error[D005] a.yaml:1:1 `agents` is missing | add `agents`"]);
     check("agents: [a]", &["error[D006] a.yaml:1:1 `agents` must be an object, not an array | write an object"]);
+    let blank = "error[D006] a.yaml:2:3 an agent's name must not be blank | name it by its key under `agents`";
+    check("agents:\n  ' ': {model: openai/gpt-5}", &[blank]);
     check("agents:\n  a: 1", &["error[D006] a.yaml:2:3 `agents.a` must be an object, not `1` | write an object"]);
     check(
         "version: '99'\nagents:\n  a: {}",
