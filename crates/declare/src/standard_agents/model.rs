@@ -1,6 +1,6 @@
 //! A model definition → draft.
 
-use super::{Definition, Named};
+use super::{Definition, Named, child};
 use crate::draft::ModelDraft;
 use crate::exchange::PROVIDERS;
 use crate::faults::{meant_or, quoted};
@@ -21,8 +21,12 @@ impl Definition for ModelDraft {
             fields.keep(key, Shape::Amount);
         }
         capabilities(&mut fields);
-        fields.keep("includedProviders", Shape::Texts);
-        fields.keep("providerTools", Shape::Any);
+        for (key, shape) in [("includedProviders", Shape::Texts), ("providerTools", Shape::Any)] {
+            fields.keep(key, shape);
+            if let Some(node) = fields.node(key) {
+                child::unsupported(&mut fields, key, node);
+            }
+        }
         Self {
             provider: provider(&mut fields),
             model: fields.require_name("model").map(|model| model.value.to_string()),
@@ -70,6 +74,12 @@ fn capabilities(fields: &mut Fields<'_>) {
         inner.keep(key, Shape::Amount);
     }
     inner.keep("reasoningLevels", Shape::Any);
+    // Every model is asked by streaming, and given its tools.
+    for key in ["supportsToolCalls", "supportsStreaming"] {
+        if let Some(node) = inner.node(key).filter(|node| matches!(node.tree, Tree::Flag(false))) {
+            child::unsupported(&mut inner, &format!("capabilities.{key}: false"), node);
+        }
+    }
     let rest = inner.finish();
     fields.keep_rest("capabilities", rest);
 }

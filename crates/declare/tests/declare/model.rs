@@ -32,7 +32,6 @@ export default defineModel({
   provider: openai,
   model: 'gpt-5-mini',
   fallbacks: ['spare', 'ollama:llama'],
-  includedProviders: ['azure'],
   inputPrice: 0.25,
   outputPrice: 2,
   cachedPrice: 0,
@@ -41,7 +40,6 @@ export default defineModel({
     maxContextTokens: 400000, maxOutputTokens: 128000, reasoningLevels: { 0: 'low', 100: 'high' },
   },
   providerOptions: { service_tier: 'flex' },
-  providerTools: ['web_search'],
 });
 -- agents/models/spare.json
 {"name": "spare", "provider": "anthropic", "model": "claude:1", "fallbacks": ["last", "ollama:llama"]}
@@ -66,15 +64,39 @@ fn what_a_model_s_provider_is_told_goes_with_the_prompt_and_the_rest_is_kept() {
     assert_eq!(
         agent.extra["sideA"]["prompt"]["model"],
         json!({
-            "name": "fast", "includedProviders": ["azure"], "inputPrice": 0.25, "outputPrice": 2, "cachedPrice": 0,
+            "name": "fast", "inputPrice": 0.25, "outputPrice": 2, "cachedPrice": 0,
             "capabilities": {
                 "supportsImages": true, "supportsToolCalls": true, "supportsStreaming": true,
                 "supportsJsonMode": false, "maxContextTokens": 400_000, "maxOutputTokens": 128_000,
                 "reasoningLevels": {"0": "low", "100": "high"},
             },
-            "providerTools": ["web_search"],
         })
     );
+}
+
+#[test]
+fn what_a_model_says_and_nobody_heeds_is_told_and_kept() {
+    let model = r#"-- agents/models/m.json
+{"name": "m", "provider": "openai", "model": "gpt-5", "includedProviders": ["azure"], "providerTools": ["web_search"],
+ "capabilities": {"supportsToolCalls": false, "supportsStreaming": false, "supportsImages": false}}"#;
+    let loaded = with_models(model, "m");
+    let told = |key: &str, place: &str| {
+        format!(
+            "warning[D009]: `{key}` is not supported yet and has no effect at agents/models/m.json:{place}; leave it for \
+             other runtimes if the agent can do without it here, or remove it"
+        )
+    };
+    assert_eq!(
+        lines(&loaded),
+        [
+            told("includedProviders", "1:55"),
+            told("providerTools", "1:87"),
+            told("capabilities.supportsToolCalls: false", "2:19"),
+            told("capabilities.supportsStreaming: false", "2:47"),
+        ]
+    );
+    let kept = &loaded.team.agents["a"].extra["sideA"]["prompt"]["model"];
+    assert_eq!((&kept["includedProviders"], &kept["providerTools"]), (&json!(["azure"]), &json!(["web_search"])));
 }
 
 #[test]
