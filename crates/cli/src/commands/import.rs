@@ -23,11 +23,12 @@ const SKIPPED: [&str; 4] = ["node_modules", "target", ".git", ".entourage"];
 #[command(after_help = "\
 Examples:
   entourage import ~/.claude/agents/reviewer.md       one agent
-  entourage import ../other-project                   every agent that a project has, in every format
+  entourage import ../other-project                   every agent that has a file there, in every format below
   entourage import team.yaml --from docker-agent
 
 Imported agents are Markdown files in `.agents/agents/`, with everything that the source said; `export` writes them
-back without a loss. A loss at import is a field that has no effect when the agent runs here.")]
+back without a loss, but for the folders that an agent of stax names. A loss at import is a field that has no effect
+when the agent runs here. Agents of settings files (`[subagents.ID]`) and of Standard Agents are not imported.")]
 pub(crate) struct Arguments {
     /// Files, or folders to look through
     #[arg(required = true, value_name = "PATH")]

@@ -109,7 +109,7 @@ pub fn declared_in(folder: &str, files: &dyn Files, paths: Vec<String>) -> Vec<S
         // Their agents are called as their files, and need say nothing else.
         Some(Format::Opencode | Format::Cursor) => !is_readme(path) || has_front(files, path),
         Some(_) => !path.ends_with(".md") || has_front(files, path),
-        None => definition == Some(path),
+        None => definition == Some(path) || is_team_or_recipe(files, path),
     };
     paths.into_iter().filter(is_declared).collect()
 }
@@ -118,6 +118,24 @@ pub fn declared_in(folder: &str, files: &dyn Files, paths: Vec<String>) -> Vec<S
 fn is_stax(files: &dyn Files, path: &str) -> bool {
     let text = files::text(files, path).ok().flatten();
     text.is_some_and(|text| sniff(&File { path, text: &text, beside: None }).is_ok_and(|format| format == Format::Stax))
+}
+
+/// Whether a file in YAML defines agents of Docker Agent or goose, which may be called anything. Much else is in YAML, so
+/// that more is asked for than where somebody says that the file is to be imported.
+fn is_team_or_recipe(files: &dyn Files, path: &str) -> bool {
+    if !path.ends_with(".yaml") && !path.ends_with(".yml") {
+        return false;
+    }
+    let text = files::text(files, path).ok().flatten();
+    let Some(node) = text.and_then(|text| yaml::parse(&text, 1).ok()) else { return false };
+    match of_data(&node).as_slice() {
+        [Format::Goose] => has_any(entry(&node, "recipe").unwrap_or(&node), &["description"]),
+        [Format::DockerAgent] => entry(&node, "agents").is_some_and(|agents| {
+            let is_agent = |agent| has_any(agent, &["model", "instruction", "instruction_file", "harness", "toolsets"]);
+            values(agents).next().is_some() && values(agents).all(is_agent)
+        }),
+        _ => false,
+    }
 }
 
 /// Whether a Markdown file is more than a text for people. One that cannot be read, or whose front matter begins too

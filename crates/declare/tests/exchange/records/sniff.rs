@@ -234,6 +234,11 @@ fn a_folder_is_judged_by_where_it_lies_and_by_what_its_files_say() {
         let files = [("ReadMe.md", "# Our agents\n"), ("a.md", "You review.\n")];
         check(&format!("/p/{folder}"), &files, &["a.md"]);
     }
+    let team = "agents:\n  root:\n    model: openai/gpt-5\n    instruction: Do.\n";
+    let recipe = "title: A\ndescription: b\nprompt: c\n";
+    let others = [("values.yaml", "agents:\n  replicas: 2\n"), ("crew.yaml", "agents:\n  a: {role: b, goal: c}\n")];
+    let found = [("team.yaml", team), ("recipes/a.yml", recipe), ("empty.yaml", "agents: {}\n"), ("odd.yaml", "a: [")];
+    check("/p", &[&found[..], &others[..]].concat(), &["team.yaml", "recipes/a.yml"]);
     let stax = [
         ("agent.json", AGENT),
         ("subagents.json", BUNDLE),
