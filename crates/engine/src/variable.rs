@@ -27,13 +27,10 @@ pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap
 /// What a thread's parent and children may read of its variables: nothing that is secret, and nothing that is given to
 /// single threads.
 pub fn for_relative(world: &World<'_>, state: &ThreadState) -> BTreeMap<String, String> {
-    let hides = |name: &str| {
-        let mut declared = world.team.variables().filter(|variable| variable.name == name);
-        let is_secret = state.variables.get(name).is_some_and(VariableValue::is_secret);
-        is_secret || declared.any(|variable| variable.secret || variable.scoped)
-    };
+    let hidden: BTreeSet<&str> = world.team.hidden().collect();
+    let is_secret = |name: &str| state.variables.get(name).is_some_and(VariableValue::is_secret);
     let mut known = for_tool(world, state, &Name::from(""));
-    known.retain(|name, _| !hides(name));
+    known.retain(|name, _| !is_secret(name) && !hidden.contains(name.as_str()));
     known
 }
 

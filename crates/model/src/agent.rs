@@ -29,10 +29,23 @@ impl Team {
         self.agents.get(name)
     }
 
-    /// A variable's value for a new thread. One that anybody declares as secret, or as scoped, is nobody else's business.
+    /// A variable's value for a new thread. One that is hidden is nobody else's business.
     pub fn variable(&self, name: &str, value: impl Into<String>) -> VariableValue {
-        let is_secret = self.variables().any(|variable| (variable.secret || variable.scoped) && variable.name == name);
-        if is_secret { VariableValue::secret(value) } else { VariableValue::text(value) }
+        if self.hidden().any(|hidden| hidden == name) {
+            VariableValue::secret(value)
+        } else {
+            VariableValue::text(value)
+        }
+    }
+
+    /// The variables that no model may see: those that anybody declares as secret or scoped, or hands on. A name may come
+    /// more than once.
+    pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let declared = self.variables().filter(|variable| variable.secret || variable.scoped);
+        let agents = self.agents.values().flat_map(|agent| agent.prompts());
+        let prompts = agents.chain(self.prompts.values().map(|prompt| &**prompt));
+        let handed_on = prompts.flat_map(Prompt::children).flat_map(ChildEntry::handed_on);
+        declared.map(|variable| variable.name.as_str()).chain(handed_on)
     }
 
     /// Every variable that anything in it asks for.
@@ -644,6 +657,13 @@ impl ChildEntry {
     /// The name by which the parent's model knows it.
     pub fn name(&self) -> &Name {
         self.alias.as_ref().unwrap_or(&self.agent)
+    }
+
+    /// The variables that it is given without any model's knowledge.
+    pub fn handed_on(&self) -> impl Iterator<Item = &str> {
+        let told = self.immediate.iter().flat_map(|immediate| [&immediate.name_env, &immediate.description_env]);
+        let told: Vec<&str> = told.flatten().map(String::as_str).collect();
+        self.scoped_env.iter().map(String::as_str).filter(move |name| !told.contains(name))
     }
 }
 

@@ -89,17 +89,8 @@ fn hidden(drafts: &Drafts) -> BTreeSet<&str> {
         EntryDraft::Full(entry) => Some(&entry.child),
         EntryDraft::Bare(_) => None,
     });
-    hidden.extend(related.chain(listed).flat_map(handed_on));
+    hidden.extend(related.chain(listed).flat_map(ChildEntry::handed_on));
     hidden
-}
-
-/// The variables that a child is given without any model's knowledge.
-fn handed_on(child: &ChildEntry) -> impl Iterator<Item = &str> {
-    let is_told = |name: &&str| {
-        let told = |env: &Option<String>| env.as_deref() == Some(*name);
-        child.immediate.as_ref().is_some_and(|immediate| told(&immediate.name_env) || told(&immediate.description_env))
-    };
-    child.scoped_env.iter().map(String::as_str).filter(move |name| !is_told(name))
 }
 
 /// The declarations by name. Of two with one name the later is taken. A file that does not say its name stands under

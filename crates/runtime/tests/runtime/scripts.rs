@@ -2,9 +2,12 @@
 
 use crate::smithy::{PROBE, probe, result, stage, team, user_of};
 use crate::stage::{Stage, by_turn};
-use entourage_model::{Role, ThreadStatus, ToolConfig, ToolStatus, VariableValue};
-use entourage_testkit::Reply;
+use entourage_model::{
+    ChildEntry, Role, Team, ThreadStatus, ToolConfig, ToolEntry, ToolStatus, Variable, VariableValue,
+};
+use entourage_testkit::{Reply, cast};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Each body gives this text; what throws gives a text that is not among them.
 async fn check(cases: &[(&str, &str)]) {
@@ -387,6 +390,37 @@ async fn a_secret_that_a_tool_gives_back_reaches_nobody() {
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
     assert_eq!(result(&stage, thread).await.content, "[the secret MADE]");
+}
+
+#[tokio::test]
+async fn what_is_scoped_given_or_handed_on_is_as_secret() {
+    let mut stage = stage("return ['SCOPED', 'GIVEN', 'HANDED'].map((name) => state.env(name)).join();").await;
+    let ToolEntry::Child(scout) = cast::blocking("scout") else { unreachable!("it is a child") };
+    let scout = ChildEntry { scoped_env: vec!["HANDED".to_owned()], ..scout };
+    let mut boss = user_of("boss", &[PROBE]);
+    boss.side_a.prompt.tools.push(ToolEntry::Child(scout));
+    let text = |name: &str, scoped| Variable {
+        name: name.to_owned(),
+        secret: false,
+        required: false,
+        scoped,
+        description: None,
+    };
+    boss.variables = vec![text("SCOPED", true), text("GIVEN", false)];
+    let mut team = Team::clone(&stage.team);
+    team.agents.insert("boss".into(), Arc::new(boss));
+    stage.team = Arc::new(team);
+    for name in ["SCOPED", "HANDED"] {
+        stage.variables.insert(name.to_owned(), stage.team.variable(name, format!("canary-{name}")));
+    }
+    stage.variables.insert("GIVEN".to_owned(), VariableValue::secret("canary-GIVEN"));
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let told = result(&stage, thread).await.content;
+    assert_eq!(told, "[the secret SCOPED],[the secret GIVEN],[the secret HANDED]");
+    let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
+    let journal = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
+    assert!(!journal.contains("canary-"), "{journal}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Keeping the values of secret variables from whoever reads what code says: a tool or hook may read them, models, people
+//! Keeping the values of secret and scoped variables from whoever reads what code says: a tool or hook may read them, models, people
 //! and journals may not.
 //!
 //! Two things are the code's own affair, since it has to read them again as they are: what it puts aside for itself
@@ -8,7 +8,7 @@ use super::door::ThreadDoor;
 use entourage_engine::variables_for_tool;
 use entourage_model::{Act, Message, StopSession};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is shorter could be anything, and is no secret worth the name.
@@ -108,14 +108,10 @@ impl ThreadDoor {
         Some(Secrets(held.map(|(name, value)| (value, format!("[the secret {name}]"))).collect()))
     }
 
-    /// The variables that are declared as secret, and those that a tool has set as such and nobody declares.
+    /// The variables that the team hides, and those that were given or set as secrets, whatever is declared.
     fn secret_names(&self) -> BTreeSet<String> {
-        let declared: BTreeMap<&str, bool> =
-            self.team.variables().map(|variable| (variable.name.as_str(), variable.secret)).collect();
         let desk = self.desk();
         let set = desk.state.variables.iter().filter(|(_, value)| value.is_secret()).map(|(name, _)| name.as_str());
-        let set = set.filter(|name| !declared.contains_key(name));
-        let secret = declared.iter().filter(|(_, secret)| **secret).map(|(name, _)| *name);
-        secret.chain(set).map(str::to_owned).collect()
+        self.team.hidden().chain(set).map(str::to_owned).collect()
     }
 }
