@@ -14,10 +14,17 @@ use std::sync::Arc;
 /// What is shorter could be anything, and is no secret worth the name.
 const SECRET_BYTES_MIN: usize = 6;
 
-/// The values that nobody may read, and what is read in their place.
+/// The values that nobody may read, and what is read in their place. A longer one comes first: it may hold a shorter one,
+/// whose mark would leave the rest of it to be read.
 struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
+    fn new(held: impl Iterator<Item = (String, String)>) -> Self {
+        let mut held: Vec<_> = held.map(|(name, value)| (value, format!("[the secret {name}]"))).collect();
+        held.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        Self(held)
+    }
+
     /// The values are looked for as they are and as JSON writes them.
     fn hidden(&self, text: String) -> String {
         self.0.iter().fold(text, |text, (value, mark)| {
@@ -33,8 +40,14 @@ impl Secrets {
             Value::Object(members) => {
                 members.into_iter().map(|(key, value)| (self.hidden(key), self.hidden_in(value))).collect()
             }
-            same @ (Value::Null | Value::Bool(_) | Value::Number(_)) => same,
+            Value::Number(number) => self.mark_of(&number.to_string()).map_or(Value::Number(number), Value::from),
+            same @ (Value::Null | Value::Bool(_)) => same,
         }
+    }
+
+    /// What is read in the place of a text that is a secret as a whole.
+    fn mark_of(&self, text: &str) -> Option<&str> {
+        self.0.iter().find(|(value, _)| value == text).map(|(_, mark)| mark.as_str())
     }
 
     fn hidden_in_message(&self, message: Arc<Message>) -> Arc<Message> {
@@ -105,7 +118,7 @@ impl ThreadDoor {
         }
         let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
         let held = known.into_iter().filter(|(name, value)| names.contains(name) && value.len() >= SECRET_BYTES_MIN);
-        Some(Secrets(held.map(|(name, value)| (value, format!("[the secret {name}]"))).collect()))
+        Some(Secrets::new(held))
     }
 
     /// The variables that the team hides, and those that were given or set as secrets, whatever is declared.
@@ -113,5 +126,30 @@ impl ThreadDoor {
         let desk = self.desk();
         let set = desk.state.variables.iter().filter(|(_, value)| value.is_secret()).map(|(name, _)| name.as_str());
         self.team.hidden().chain(set).map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn secrets(held: &[(&str, &str)]) -> Secrets {
+        Secrets::new(held.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    #[test]
+    fn of_a_secret_that_holds_another_nothing_is_left() {
+        let secrets = secrets(&[("A", "hunter2"), ("B", "hunter2-and-more"), ("C", "of hunter2")]);
+        let told = secrets.hidden("hunter2-and-more, of hunter2, hunter2".to_owned());
+        assert_eq!(told, "[the secret B], [the secret C], [the secret A]");
+    }
+
+    #[test]
+    fn a_secret_is_no_number_either() {
+        let secrets = secrets(&[("PIN", "4711001"), ("RATE", "12.5001")]);
+        let told = secrets.hidden_in(json!({ "pin": 4_711_001, "rate": [12.5001], "other": 4711, "yes": true }));
+        let expected = json!({ "pin": "[the secret PIN]", "rate": ["[the secret RATE]"], "other": 4711, "yes": true });
+        assert_eq!(told, expected);
     }
 }
