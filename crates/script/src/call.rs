@@ -1,7 +1,8 @@
 //! A function of a definition, called: a tool's `execute`, a hook.
 //!
 //! The script runs on a thread of its own and never waits for anything but its mail; this future does what it wishes
-//! for: it asks the door, lets timers run, and sends the answers. Nothing is shared but the two channels and a flag.
+//! for: it asks the door, lets timers run, and sends the answers. Nothing is shared but the two channels, a flag, and the
+//! door's ear for what `console` says.
 
 mod desk;
 mod script;
@@ -32,6 +33,10 @@ pub trait Door: Send + Sync + 'static {
     /// Does what the function asks for. Several may be under way at once, and one is dropped half done when the call
     /// ends by its limit or is dropped itself. An `Err` is thrown in the script, as an `Error` with that message.
     async fn ask(&self, method: &str, arguments: Value) -> Result<Value, String>;
+
+    /// Hears what the function says by `console`, on the script's thread; `level` is `debug`, `info`, `warn` or `error`.
+    /// It may hold what the function has read, secrets included.
+    fn hear(&self, _level: &str, _text: String) {}
 }
 
 /// What a function is given behind its state.
@@ -84,6 +89,7 @@ pub(crate) async fn call_or_nothing(
         property: property.to_owned(),
         given,
         facts: door.facts(),
+        ear: Arc::downgrade(&door),
         limits,
         wish,
         replies,

@@ -138,7 +138,7 @@ fn definition(path: &str, mut project: Project, limits: Limits, watch: Watch) ->
     let project = Rc::new(RefCell::new(project));
     let sandbox = Sandbox::new(path, limits, watch, Box::new(Rc::clone(&project)))?;
     let value = sandbox.run(|ctx| {
-        sandbox.scene.prepare(ctx)?;
+        sandbox.scene.prepare(ctx, |level, text| tracing::debug!(level, "{text}"))?;
         let export = sandbox.scene.default_export(ctx)?;
         value::read(&sandbox.scene, ctx, &export, &outline)
     })?;

@@ -98,9 +98,10 @@ impl Scene {
         thrown::fault(self, ctx, error)
     }
 
-    /// Makes the globals that scripts rely on. Where timers exist, they are there before.
-    pub(crate) fn prepare(&self, ctx: &Ctx<'_>) -> Result<(), Fault> {
-        prepare(ctx).map_err(|error| self.fault(ctx, &error))
+    /// Makes the globals that scripts rely on. Where timers exist, they are there before. `hear` is given what `console`
+    /// says, with its level.
+    pub(crate) fn prepare(&self, ctx: &Ctx<'_>, hear: impl Fn(String, String) + 'static) -> Result<(), Fault> {
+        prepare(ctx, hear).map_err(|error| self.fault(ctx, &error))
     }
 
     /// Evaluates the entry and gives its default export.
@@ -139,14 +140,13 @@ impl Scene {
 }
 
 /// Gives the engine the functions that `entourage:globals` builds upon, runs it, and takes away what makes code of text.
-fn prepare<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<()> {
+fn prepare<'js>(ctx: &Ctx<'js>, hear: impl Fn(String, String) + 'static) -> rquickjs::Result<()> {
     let globals = ctx.globals();
     let load = |ctx: Ctx<'js>, name: String| load(&ctx, &name);
     let random = |ctx: Ctx<'js>, count: usize| random(&ctx, count);
-    let log = |level: String, text: String| tracing::debug!(level, "{text}");
     globals.set("__entourage_load", Function::new(ctx.clone(), load)?)?;
     globals.set("__entourage_random", Function::new(ctx.clone(), random)?)?;
-    globals.set("__entourage_log", Function::new(ctx.clone(), log)?)?;
+    globals.set("__entourage_log", Function::new(ctx.clone(), hear)?)?;
     if let Some(source) = modules::source("entourage:globals") {
         ctx.eval::<(), _>(source)?;
     }

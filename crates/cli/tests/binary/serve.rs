@@ -246,8 +246,12 @@ fn an_address_that_is_taken_is_a_network_fault() {
     Project::with_echo().say(&["serve", "--listen", &address]).refused(3, &["error[C037]", &address]);
 }
 
-/// What the boss and its child are, and which variable the child cannot start without.
-const KEEN: [(&str, &str); 4] = [
+/// What the boss and its child are, and which variable the child cannot start without. The child's tool says it aloud.
+const KEEN: [(&str, &str); 5] = [
+    (
+        "agents/tools/peek.ts",
+        "export default { description: 'd', args: null, execute(state: any) { console.log('peeked', state.env('TOKEN')); return state.env('TOKEN'); } };",
+    ),
     ("agents/agents/boss.json", r#"{ "name": "boss", "sideA": { "prompt": "boss" } }"#),
     (
         "agents/agents/keen.json",
@@ -259,8 +263,8 @@ const KEEN: [(&str, &str); 4] = [
     ),
     (
         "agents/prompts/keen.json",
-        r#"{ "name": "keen", "prompt": "[[keen]]", "model": "openai:fake",
-             "variables": [{ "name": "TOKEN", "type": "secret", "required": true, "scoped": true }] }"#,
+        r#"{ "name": "keen", "prompt": "[[keen]]", "model": "openai:fake", "tools": ["peek"],
+             "variables": [{ "name": "TOKEN", "required": true, "scoped": true }] }"#,
     ),
 ];
 
@@ -272,6 +276,7 @@ async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
     let model = FakeModel::start(|request: &Request| match request.system().contains("[[boss]]") {
         true if request.tool_results().is_empty() => Reply::call("keen", json!({ "message": "help" })),
         true => Reply::text("I see"),
+        false if request.tool_results().is_empty() => Reply::call("peek", json!({})),
         false => Reply::text("helped"),
     })
     .await;
@@ -296,6 +301,7 @@ async fn what_is_given_to_a_child_lies_nowhere_in_clear() {
         }
         signal(&serving.child, Signal::TERM);
         let said = ending(serving.child);
+        assert!(said.stderr.contains("peeked [the secret TOKEN]"), "{said:?}");
         assert!(!said.stderr.contains(CANARY) && !said.stdout.contains(CANARY), "{said:?}");
         project.json(&["build"]);
         let mut looked_at = 0;

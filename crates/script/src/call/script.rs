@@ -1,7 +1,7 @@
 //! The script's side of a call: its thread, its engine, and what it makes of its mail.
 
 use super::desk::{self, Desk, Mail, Outbox, Waiting};
-use super::{Given, Reply, Wish};
+use super::{Door, Given, Reply, Wish};
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
 use crate::modules;
@@ -15,8 +15,8 @@ use rquickjs::{Ctx, Function, Module, Object, Promise, Result as JsResult, Value
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Weak};
 use tokio::sync::mpsc as mail;
 
 /// All that a script needs to run.
@@ -25,6 +25,8 @@ pub(super) struct Script {
     pub(super) property: String,
     pub(super) given: Given,
     pub(super) facts: Value,
+    /// Who hears what it says, while its call lasts: a script that is left behind holds on to nobody.
+    pub(super) ear: Weak<dyn Door>,
     pub(super) limits: Limits,
     pub(super) wish: mail::UnboundedSender<Wish>,
     pub(super) replies: mpsc::Receiver<Reply>,
@@ -38,7 +40,7 @@ impl Script {
     }
 
     fn run(self, bond: &Arc<Bond>) -> Result<Option<Value>, Fault> {
-        let Self { program, property, given, facts, limits, wish, replies } = self;
+        let Self { program, property, given, facts, ear, limits, wish, replies } = self;
         let watch = Watch::new(limits, bond);
         let entry = program.entry.clone();
         let sandbox = Sandbox::new(&entry, limits, watch.clone(), Box::new(program))?;
@@ -49,7 +51,11 @@ impl Script {
             let (waiting, mail) = (Rc::new(RefCell::new(Waiting::default())), Rc::new(Mail::new(replies, watch)));
             let outbox = Outbox { wish, waiting: Rc::clone(&waiting), mail: Rc::clone(&mail), limits };
             let desk = desk::open(ctx, &outbox).map_err(fault)?;
-            scene.prepare(ctx)?;
+            scene.prepare(ctx, move |level, text| {
+                if let Some(door) = ear.upgrade() {
+                    door.hear(&level, text);
+                }
+            })?;
             let mut actor = Actor { scene, ctx, waiting, mail, desk };
             let state = actor.state(&facts)?;
             let result = actor.perform(&property, &state, given)?;

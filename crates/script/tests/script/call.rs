@@ -6,8 +6,8 @@ use entourage_model::Program;
 use entourage_script::FaultKind::{Import, Memory, Threw, Time, Value as Unfit};
 use entourage_script::{Door, Fault, FaultKind, Given, Limits, call};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { bytes: 64 << 20, time: Duration::from_secs(20) };
@@ -19,6 +19,7 @@ struct Echo {
     asked: AtomicUsize,
     answered: AtomicUsize,
     dropped: Arc<AtomicUsize>,
+    heard: Mutex<Vec<String>>,
 }
 
 /// Counted when it is dropped.
@@ -51,6 +52,10 @@ impl Door for Echo {
         };
         self.answered.fetch_add(1, Ordering::SeqCst);
         answer
+    }
+
+    fn hear(&self, level: &str, text: String) {
+        self.heard.lock().unwrap().push(format!("{level} {text}"));
     }
 }
 
@@ -120,6 +125,17 @@ async fn any_property_of_the_definition_can_be_called() {
         assert_eq!((fault.kind, fault.file.as_str()), (Unfit, "tools/tool.ts"));
         assert!(fault.what.contains("has no function"), "{fault}");
     }
+}
+
+#[tokio::test]
+async fn the_door_hears_what_the_console_is_told() {
+    let door = Arc::new(Echo::default());
+    let program = program("export default { execute() { console.log('a', 1); console.error({ b: 2 }); return 1 } }");
+    let listener: Arc<dyn Door> = Arc::<Echo>::clone(&door);
+    assert_eq!(call(&program, "execute", json!({}), listener, LIMITS).await, Ok(json!(1)));
+    let heard = door.heard.lock().unwrap();
+    assert_eq!((heard.len(), heard[0].as_str()), (2, "debug a 1"), "{heard:?}");
+    assert!(heard[1].starts_with("error ") && heard[1].contains('b'), "{heard:?}");
 }
 
 #[tokio::test]

@@ -103,6 +103,11 @@ impl Door for ThreadDoor {
             Some(Err(fault)) => Err(format!("the thread of `{method}` is {fault}")),
         }
     }
+
+    fn hear(&self, level: &str, text: String) {
+        // The secrets are looked for only where somebody reads the log.
+        tracing::debug!(level, "{}", self.without_secrets(text));
+    }
 }
 
 #[derive(Deserialize)]
