@@ -68,31 +68,37 @@ fn beyond<'a>(world: &World<'a>, state: &ThreadState, prompt: Option<&'a Prompt>
 
 /// The variables that a child begins with: those of its parent, but scoped ones only where they are given to it, or were
 /// given to its parent with all that can be started there.
-pub(crate) fn inherited(
-    world: &World<'_>,
-    state: &ThreadState,
-    child: &Name,
-    given: &[String],
-) -> BTreeMap<String, VariableValue> {
+pub(crate) fn inherited(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> BTreeMap<String, VariableValue> {
+    let given = entry.scoped_env.iter().filter_map(|name| Some((name.clone(), given(world, state, entry, name)?)));
     if state.variables.is_empty() {
-        return BTreeMap::new();
+        return given.collect();
     }
-    let scoped = scoped_below(world.team, child);
-    let kept = state.variables.iter().filter_map(|(name, value)| {
-        let is_given = given.contains(name);
-        let reaches = is_given || value.is_granted() || !scoped.contains(name.as_str());
-        let value = || if is_given { value.clone().granted() } else { value.clone() };
-        reaches.then(|| (name.clone(), value()))
-    });
-    kept.collect()
+    let scoped = scoped_below(world.team, &entry.agent);
+    let reaches = |name: &str, value: &VariableValue| value.is_granted() || !scoped.contains(name);
+    let kept = state.variables.iter().filter(|(name, value)| reaches(name, value));
+    kept.map(|(name, value)| (name.clone(), value.clone())).chain(given).collect()
+}
+
+/// What a thread has to give to a child by that name: its own, or what its agent or the prompt that lists the child
+/// brings, which is sealed on its way to the store. What the user and everybody have, the child finds by itself.
+fn given(world: &World<'_>, state: &ThreadState, entry: &ChildEntry, name: &str) -> Option<VariableValue> {
+    let brought = || {
+        let agent = world.agent(state)?;
+        let mut prompts = world.prompt(state).into_iter().chain(agent.prompts());
+        let prompt = prompts.find(|prompt| prompt.children().any(|child| child == entry));
+        let value = agent.env.get(name).or_else(|| prompt?.env.get(name));
+        value.map(VariableValue::secret)
+    };
+    state.variables.get(name).cloned().or_else(brought).map(VariableValue::granted)
 }
 
 /// What a child has to be given before it can start: every scoped variable that it, or anything that it can start or
 /// call, cannot do without; and those of them that nobody gives.
 pub(crate) fn needed(world: &World<'_>, state: &ThreadState, entry: &ChildEntry) -> Needed {
-    let is_handed_on = |name: &str| {
-        let own = state.variables.get(name);
-        own.is_some_and(|value| value.is_granted() || entry.scoped_env.iter().any(|given| given == name))
+    let is_given = |name: &String| entry.scoped_env.contains(name) && given(world, state, entry, name).is_some();
+    let is_handed_on = |name: &String| {
+        is_given(name)
+            || state.variables.get(name).is_some_and(VariableValue::is_granted)
             || world.variables.find(state.started.user_id.as_deref(), name).is_some()
     };
     let (mut required, mut missing) = (BTreeSet::new(), BTreeSet::new());

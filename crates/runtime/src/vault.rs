@@ -95,7 +95,8 @@ impl SealedVault {
         let mut text = value.reveal().as_bytes().to_vec();
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut text)
             .expect("a variable is shorter than what can be sealed");
-        Ok(VariableValue::sealed(STANDARD.encode([nonce.as_slice(), &text].concat())))
+        let sealed = VariableValue::sealed(STANDARD.encode([nonce.as_slice(), &text].concat()));
+        Ok(if value.is_granted() { sealed.granted() } else { sealed })
     }
 
     pub(crate) fn seal_all(
@@ -130,6 +131,8 @@ mod tests {
         assert_eq!(sealed.open(&other), None);
         assert_ne!(Ok(sealed), vault.seal(VariableValue::secret("hunter2")), "the same value twice looks different");
         assert_eq!(vault.open("c2hvcnQ="), None);
+        let granted = vault.seal(VariableValue::secret("hunter2").granted()).expect("it has a key");
+        assert!(granted.is_sealed() && granted.is_granted());
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Desk<'_> {
             communication: entry.resumable.as_ref().map_or(Communication::Implicit, |r| r.communication),
             at: self.now,
         };
-        let mut variables = variable::inherited(self.world, self.state, &link.agent, &entry.scoped_env);
+        let mut variables = variable::inherited(self.world, self.state, entry);
         variables.extend(given.into_iter().map(|(name, value)| (name, value.granted())));
         let (new, files) = self.new_thread(&link, order, variables);
         self.out.writes.push(Write::Spawn(Box::new(new)));

@@ -321,6 +321,39 @@ fn a_variable_that_is_handed_on_satisfies_a_scoped_name() {
 }
 
 #[test]
+fn what_the_agent_or_the_prompt_brings_is_handed_on_too() {
+    for brings in ["env=TOKEN:t0", "prompt_env=TOKEN:t0"] {
+        check(
+            &format!("boss children=scout gives=TOKEN {brings}\nscout dual needs=TOKEN"),
+            r#"
+            < ask r1 hi ...
+            < model | k1=scout {"message":"dig"}
+            ! Answered a "" k1
+            ! ChildStarted c1 scout r2 call=k1
+            > Spawn c1 scout depth=1 VariablesSet secret TOKEN=t0 Message user "dig" r2->t0
+            "#,
+        );
+    }
+}
+
+#[test]
+fn a_child_that_waited_is_handed_what_the_prompt_that_lists_it_brings() {
+    check(
+        "boss children=scout gives=PIN prompt_env=PIN:7\nscout dual needs=TOKEN,PIN",
+        r#"
+        < ask r1 hi ...
+        < model | k1=scout {"message":"dig"} ...
+        < model waiting ...
+        < variables q1 c9 TOKEN=t1
+        ! RequestClosed q1 c9
+        ! ChildStarted c9 scout r2 background
+        > Spawn c9 scout depth=1 VariablesSet secret PIN=7 secret TOKEN=1t Message user "dig" r2->t0
+        = idle
+        "#,
+    );
+}
+
+#[test]
 fn the_childs_agent_its_prompt_the_user_and_everybody_satisfy_a_scoped_name() {
     check(
         "boss children=a1&,a2&,a3&,a4&\na1 dual needs=A env=A:1\na2 dual needs=B prompt_env=B:1\na3 dual needs=C\na4 dual needs=D\neverybody C=1\nuser alice D=1\nthread boss of=alice",

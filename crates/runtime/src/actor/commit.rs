@@ -5,6 +5,7 @@ use crate::dex;
 use crate::hub::Notice;
 use crate::perform;
 use crate::poller;
+use crate::runtime::RuntimeError;
 use entourage_engine::{Decision, Effect, Input, ThreadState, server};
 use entourage_model::{
     EffectClass, Event, Name, ScriptTool, ServerEntry, ThreadStatus, ToolCall, ToolEntry, Write, server_of,
@@ -26,6 +27,7 @@ impl Actor {
         mut decision: Decision,
     ) -> Result<Option<u32>, Gone> {
         self.may_act()?;
+        self.seal(&mut decision)?;
         let status = self.state.status();
         let shows = shows(&decision);
         let effects = std::mem::take(&mut decision.effects);
@@ -71,6 +73,18 @@ impl Actor {
             self.landed.push_back(mail);
         }
         Ok(None)
+    }
+
+    /// What children are given of what is declared becomes a secret here: deciding draws no random numbers.
+    fn seal(&self, decision: &mut Decision) -> Result<(), RuntimeError> {
+        for write in &mut decision.writes {
+            let Write::Spawn(new) = write else { continue };
+            for event in &mut new.events {
+                let Event::VariablesSet { variables } = event else { continue };
+                *variables = self.inner.vault.seal_all(std::mem::take(variables)).map_err(RuntimeError::Broken)?;
+            }
+        }
+        Ok(())
     }
 
     /// Commits while the flights go on, and takes up what that has woken. Returns whether the thread has parked.

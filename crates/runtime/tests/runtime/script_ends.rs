@@ -2,13 +2,14 @@
 
 use crate::smithy::{PROBE, result, team, user_of};
 use crate::stage::{Stage, by_turn, is, solo};
-use entourage_model::{Agent, Role, ThreadStatus, ToolStatus, VariableValue};
+use entourage_model::{Agent, ChildEntry, Role, Team, ThreadStatus, ToolEntry, ToolStatus, VariableValue};
 use entourage_testkit::cast::{self, background, blocking, resumable};
 use entourage_testkit::{Reply, Request};
 use serde_json::json;
+use std::sync::Arc;
 
 /// `boss` starts `worker`, which calls the probe.
-async fn below(entry: entourage_model::ToolEntry, body: &str) -> Stage {
+async fn below(entry: ToolEntry, body: &str) -> Stage {
     let brain = by_turn(vec![
         ("boss", vec![Reply::call("worker", json!({"message": "work"})), Reply::text("over")]),
         ("worker", vec![Reply::call(PROBE, json!({})), Reply::text("worked")]),
@@ -56,6 +57,25 @@ async fn a_parent_is_told_no_secret() {
     let journal = stage.store.journal(thread, 0, 1000).await.unwrap();
     let told = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
     assert_eq!((told.matches("it is [the secret TOKEN]").count(), told.contains("hunter2")), (3, false), "{told}");
+}
+
+#[tokio::test]
+async fn what_an_agent_hands_on_lies_sealed_in_its_child() {
+    let ToolEntry::Child(worker) = blocking("worker") else { unreachable!("it is a child") };
+    let worker = ChildEntry { scoped_env: vec!["HANDED".to_owned()], ..worker };
+    let body = "return `${state.env('HANDED').length} ${state.env('HANDED')}`;";
+    let mut stage = below(ToolEntry::Child(worker), body).await;
+    let mut team = Team::clone(&stage.team);
+    let boss = Arc::make_mut(team.agents.get_mut("boss").unwrap());
+    boss.env.insert("HANDED".to_owned(), "canary-58121".to_owned());
+    stage.team = Arc::new(team);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let child = stage.kids(thread).await[0].id;
+    assert_eq!(stage.texts(child, Role::Tool).await, ["12 [the secret HANDED]"]);
+    let journal = stage.store.journal(child, 0, 1000).await.unwrap();
+    let journal = serde_json::to_string(&journal.iter().map(|stored| &stored.event).collect::<Vec<_>>()).unwrap();
+    assert!(journal.contains("HANDED") && !journal.contains("canary"), "{journal}");
 }
 
 #[tokio::test]
