@@ -1,6 +1,6 @@
 //! An agent's draft → agent: its prompts exist, and list the tools that end its sessions.
 
-use super::entry::{child_fault, unknown_agent};
+use super::entry::{child_fault, told_secret, unknown_agent};
 use super::hook;
 use super::ledger::{Id, Ledger};
 use super::prompt::tool_name_fault;
@@ -128,7 +128,7 @@ impl Checker<'_> {
         for At { value: child, spot } in &side.subagents {
             let place = self.declared.place(*spot);
             let refused = match self.shelf.agents.get(&child.agent) {
-                Some(agent) => child_fault(self.shelf, &self.id, child, agent),
+                Some(agent) => child_fault(&self.id, agent),
                 None => Some(unknown_agent(self.shelf, &self.id, child.agent.as_str())),
             };
             let is_taken = prompt.children().any(|other| other.name() == child.name());
@@ -140,6 +140,8 @@ impl Checker<'_> {
             match refused.or_else(|| is_taken.then(twice)) {
                 Some(report) => self.ledger.refuse(&self.id, report.at(place)),
                 None => {
+                    let told = told_secret(self.shelf, &self.id, child);
+                    self.ledger.reports.extend(told.map(|report| report.at(place)));
                     self.ledger.need(&self.id, Id::Agent(child.agent.clone()));
                     prompt.tools.push(ToolEntry::Child(child.clone()));
                 }

@@ -155,15 +155,17 @@ impl<'a> Checker<'a> {
         (!is_elsewhere).then(|| ToolEntry::Tool(self.shelf.callable(name)))
     }
 
-    fn child(&self, agent: &Declared<AgentDraft>, entry: &EntryDraft) -> Result<ToolEntry, Report> {
+    fn child(&mut self, agent: &Declared<AgentDraft>, entry: &EntryDraft) -> Result<ToolEntry, Report> {
         let child = match entry {
             EntryDraft::Bare(name) => ChildEntry::blocking(name.value.clone()),
             EntryDraft::Full(entry) => entry.child.clone(),
         };
-        match child_fault(self.shelf, &self.id, &child, agent) {
-            Some(report) => Err(report),
-            None => Ok(ToolEntry::Child(child)),
+        if let Some(report) = child_fault(&self.id, agent) {
+            return Err(report);
         }
+        let told = told_secret(self.shelf, &self.id, &child);
+        self.ledger.reports.extend(told.map(|report| report.at(self.declared.place(entry.spot()))));
+        Ok(ToolEntry::Child(child))
     }
 
     /// Fields that say nothing about what the entry turned out to be.
@@ -241,22 +243,18 @@ fn starts(agent: &Declared<AgentDraft>, entry: &EntryDraft) -> bool {
     }
 }
 
-/// Why an agent cannot be a child of `id` as `child` says, if it cannot.
-pub(super) fn child_fault(
-    shelf: &Shelf<'_>,
-    id: &Id,
-    child: &ChildEntry,
-    agent: &Declared<AgentDraft>,
-) -> Option<Report> {
-    let told = child.immediate.iter().flat_map(|immediate| [&immediate.name_env, &immediate.description_env]).flatten();
-    let secret = told.map(String::as_str).find(|name| shelf.is_secret(name));
-    person_fault(id, agent).or_else(|| {
-        let what = format!("{id} shows variable {}, which is secret, to a model", quoted(secret?));
-        Some(Report::error("D036", what).hint("remove it from `immediate`; hand it on by `scopedEnv`"))
-    })
+/// What is to be said of a child whose name or first message is the value of a secret. The specification allows it where
+/// the author says so by these very fields.
+pub(super) fn told_secret(shelf: &Shelf<'_>, id: &Id, child: &ChildEntry) -> Option<Report> {
+    let mut told = child.immediate.iter().flat_map(|immediate| [&immediate.name_env, &immediate.description_env]);
+    let secret = told.find_map(|name| name.as_deref().filter(|name| shelf.is_secret(name)))?;
+    let what = format!("{id} shows variable {}, which is secret, to a model", quoted(secret));
+    let hint = "remove it from `immediate` unless the model is to see it; `scopedEnv` hands it on unseen";
+    Some(Report::warning("D036", what).hint(hint))
 }
 
-fn person_fault(id: &Id, agent: &Declared<AgentDraft>) -> Option<Report> {
+/// Why an agent cannot be a child of `id`, if it cannot.
+pub(super) fn child_fault(id: &Id, agent: &Declared<AgentDraft>) -> Option<Report> {
     let is_person = agent.draft.as_ref().is_some_and(|draft| draft.kind == Kind::AiHuman);
     // What a broken agent says about its type may be wrong.
     if !is_person || agent.faults.has_error() {

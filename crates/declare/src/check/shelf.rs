@@ -56,7 +56,7 @@ impl<'a> Shelf<'a> {
         self.tool_names.iter().chain(declared)
     }
 
-    /// Whether no model may see a variable, in whatever way.
+    /// Whether a variable is shown to a model only where its author says so in so many words.
     pub(super) fn is_secret(&self, variable: &str) -> bool {
         self.secrets.contains(variable)
     }

@@ -1,7 +1,7 @@
 //! Variables: what a prompt shows of them, and what it must not.
 
 use super::{check, lines, project, text};
-use entourage_model::{Instructions, Part};
+use entourage_model::{Instructions, Part, Prompt};
 
 #[test]
 fn what_is_unknown_of_a_variable_or_an_immediate_child_is_told_and_kept() {
@@ -95,8 +95,9 @@ export default { description: 'd', args: null, execute() {}, variables: [{ name:
 }
 
 #[test]
-fn a_secret_is_no_child_s_name_nor_its_first_message() {
-    check(
+fn a_secret_that_is_a_child_s_name_or_its_first_message_is_warned_of() {
+    let hint = "remove it from `immediate` unless the model is to see it; `scopedEnv` hands it on unseen";
+    let loaded = project(
         r#"
 -- agents/agents/a.json
 {"name": "a", "type": "dual_ai", "sideA": {"prompt": "p"}, "sideB": {"prompt": "q",
@@ -105,13 +106,20 @@ fn a_secret_is_no_child_s_name_nor_its_first_message() {
 {"name": "p", "prompt": "", "variables": [{"name": "K", "type": "secret"}, {"name": "S", "scoped": true}],
  "tools": [{"name": "a", "immediate": {"nameEnv": "S"}}]}
 -- agents/prompts/q.json
-{"name": "q", "prompt": "", "tools": [{"name": "a", "immediate": {"nameEnv": "K"}}]}
+{"name": "q", "prompt": "", "tools": [{"name": "b", "immediate": {"nameEnv": "K", "scopedEnv": ["K"]}}]}
+-- agents/agents/b.json
+{"name": "b", "type": "dual_ai", "sideA": {"prompt": "p"}, "sideB": {"prompt": "p"}}
 "#,
-        &[
-            "error[D036]: agent `a` shows variable `K`, which is secret, to a model at agents/agents/a.json:2:17; remove it from `immediate`; hand it on by `scopedEnv`",
-            "error[D036]: prompt `q` shows variable `K`, which is secret, to a model at agents/prompts/q.json:1:40; remove it from `immediate`; hand it on by `scopedEnv`",
-        ],
     );
+    let shown = |who: &str, place: &str| {
+        format!("warning[D036]: {who} shows variable `K`, which is secret, to a model at {place}; {hint}")
+    };
+    assert_eq!(
+        lines(&loaded),
+        [shown("agent `a`", "agents/agents/a.json:2:17"), shown("prompt `q`", "agents/prompts/q.json:1:40")]
+    );
+    let has_children = |prompt: &Prompt| prompt.children().next().is_some();
+    assert!(loaded.team.agents["a"].prompts().all(has_children), "it is used all the same");
 }
 
 #[test]
