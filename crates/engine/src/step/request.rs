@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::child::Birth;
+use super::room;
 use crate::dialect::{Dowry, Order, Patience, Refusal};
 use crate::variable::Needed;
 use entourage_model::{Event, RequestId, ThreadId, VariableValue, VariablesRequest, Wait};
@@ -10,13 +11,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Requests that one thread may have open. An older one is over when another is made.
-const REQUESTS_MAX: usize = 100;
+/// Requests that one thread may have open.
+const REQUESTS_MAX: u32 = 100;
 
 impl Desk<'_> {
     /// Keeps what is known of the child until its variables are given, and says what is missing.
     pub(super) fn request_variables(&mut self, order: &Order<'_>, needed: Needed) -> Refusal {
-        self.close_old_requests();
+        let now = self.now;
+        self.close_requests(|request| request.until <= now);
+        if self.state.requests.len() >= REQUESTS_MAX as usize {
+            let advice = "a person has to give those that wait their variables first";
+            return room::full(self.state, "variables_requests", REQUESTS_MAX, advice);
+        }
         let Needed { required, missing } = needed;
         let id = self.ids.request();
         let agent = order.entry.name().clone();
@@ -52,11 +58,10 @@ impl Desk<'_> {
             .with("missing", json!(missing))
     }
 
-    fn close_old_requests(&mut self) {
-        let open = &self.state.requests;
-        let spare = (open.len() + 1).saturating_sub(REQUESTS_MAX);
-        let old = open.values().enumerate().filter(|(place, request)| *place < spare || request.until <= self.now);
-        for request in old.map(|(_, request)| request.id).collect::<Vec<_>>() {
+    /// Their children do not start any more.
+    fn close_requests(&mut self, is_over: impl Fn(&VariablesRequest) -> bool) {
+        let over = self.state.requests.values().filter(|request| is_over(request));
+        for request in over.map(|request| request.id).collect::<Vec<_>>() {
             self.emit(Event::RequestClosed { request, child: None });
         }
     }

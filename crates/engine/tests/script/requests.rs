@@ -470,22 +470,25 @@ fn a_status_that_comes_from_a_child_that_waited_is_listed() {
 }
 
 #[test]
-fn the_oldest_of_more_than_a_hundred_requests_is_over() {
+fn beyond_a_hundred_open_requests_a_call_is_refused_and_none_is_lost() {
     let call = |n| format!("| k{n}=subagent_create {{\"agent\":\"helper\",\"message\":\"go\",\"name\":\"n{n}\"}}");
-    let calls: Vec<String> = (1..=101).map(call).collect();
+    let calls: Vec<String> = (1..=100).map(call).collect();
+    let (calls, another) = (calls.join(" "), call(101));
     check(
         TEAM,
         &format!(
             r#"
         < ask r1 hi ...
-        < model {} ...
+        < model {calls} ...
+        < model {another}
+        ! Answered a "" k101
+        ! CallEnded k101 subagent_create failed "{{'error':{{'code':'subagent_limit_reached','message':'the limit `variables_requests` of 100 subagents is reached; a person has to give those that wait their variables first','cap':'variables_requests','max':100,'references':[]}}}}"
+        > CallModel boss a 2
         < variables q1 c9 TOKEN=t1
-        < variables q2 c9 TOKEN=t1
-        ! RequestClosed q2 c9
-        ! ChildStarted c9 helper r2 background name="n2"
-        > Spawn c9 helper depth=1 tag="name:n2" resumable receives=a VariablesSet secret TOKEN=1t Message user "go" r2->t0
-        "#,
-            calls.join(" ")
+        ! RequestClosed q1 c9
+        ! ChildStarted c9 helper r2 background name="n1"
+        > Spawn c9 helper depth=1 tag="name:n1" resumable receives=a VariablesSet secret TOKEN=1t Message user "go" r2->t0
+        "#
         ),
     );
 }
