@@ -9,10 +9,10 @@ use crate::doings::Doings;
 use crate::state::{Call, CallState, Session, ThreadState};
 use entourage_model::{
     Ask, CallId, Dialect, Event, Fact, Message, Name, Outcome, Posted, SessionEnd, Side, TaskItem, ThreadId, Timestamp,
-    ToolCall, Usage, Wait,
+    ToolCall, Usage, VariablesRequest, Wait,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Takes the event in. Every event that a journal can hold is accepted in any state, so that a fold never fails.
@@ -41,7 +41,7 @@ pub fn apply(state: &mut ThreadState, event: &Event) {
         Event::ChildReported { child, status } => child::change(state, *child, |child| child.status.clone_from(status)),
         Event::Activated { message } => activate(state, message),
         Event::HandedOff { agent } => hand_off(state, agent),
-        Event::VariablesRequested(request) => _ = state.requests.insert(request.id, (**request).clone()),
+        Event::VariablesRequested(request) => open_request(state, request),
         Event::RequestClosed { request, .. } => _ = state.requests.remove(request),
         Event::RunCancelled { run } => in_session(state, |session| session.asks.retain(|ask| ask.run != *run)),
         Event::TurnEnded { next, .. } => hand_over(state, *next),
@@ -84,6 +84,11 @@ fn end_session(state: &mut ThreadState, end: &SessionEnd) {
     state.rest = end.rest;
 }
 
+fn open_request(state: &mut ThreadState, request: &VariablesRequest) {
+    in_session(state, |session| _ = session.requests.insert(request.id));
+    state.requests.insert(request.id, request.clone());
+}
+
 fn terminate(state: &mut ThreadState, at: Timestamp) {
     state.session = None;
     state.requests.clear();
@@ -123,6 +128,7 @@ impl Session {
             interrupted: false,
             activating: false,
             last_text: None,
+            requests: BTreeSet::new(),
         }
     }
 }

@@ -90,6 +90,8 @@ pub struct Session {
     pub activating: bool,
     /// The last text that any side said.
     pub last_text: Option<Arc<Message>>,
+    /// The requests for variables that it led to.
+    pub requests: BTreeSet<RequestId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -261,6 +261,7 @@ impl Desk<'_> {
             Item::Variables { request, child, variables, fingerprint: _ } => {
                 self.variables_given(request, child, variables)
             }
+            Item::CloseRequest { request } => self.close_request(request),
             Item::ChildInterrupted { child, run } => self.child_interrupted(child, &run),
             Item::Interrupt { run } => self.halt(&run),
             Item::Resume { run, message } => self.go_on_with(run, message),

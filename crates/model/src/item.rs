@@ -39,6 +39,8 @@ pub enum Item {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fingerprint: Option<String>,
     },
+    /// Takes a request for variables back. An unknown or used one is a no-op.
+    CloseRequest { request: RequestId },
     /// Somebody outside calls a tool in the place of a model. A thread whose agent is not driven so is called by nobody.
     Call { call: ToolCall },
     /// Ends one run of this thread.

@@ -1,17 +1,19 @@
-//! Giving a child the variables that it waits for.
+//! Giving a child the variables that it waits for, or taking the request for them back.
 
 use crate::runtime::{Runtime, RuntimeError};
 use crate::spawn::Queued;
 use entourage_engine::{ThreadState, has_room};
-use entourage_model::{Ids, Item, RequestId, ThreadId, VariableValue, VariablesRequest};
+use entourage_model::{Event, Ids, Item, RequestId, ThreadId, VariableValue, VariablesRequest};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long whoever gives variables waits until the thread has taken them.
+/// How long whoever gives variables, or takes a request back, waits until the thread has taken that.
 const TAKING: Duration = Duration::from_secs(10);
 /// Notices are hints; another process may do the work. So the queue is read again now and then.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// More happens on no thread while one line waits.
+const PAGE: usize = 1000;
 
 /// What became of variables that were given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,29 +53,51 @@ impl Runtime {
             None if key.is_none() => return Ok(Given::Unknown),
             None => {}
         }
-        let root = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?.root;
-        // From here on every commit of the thread is told of.
-        let mut watcher = self.watch(root);
         let item = self.given(id, given)?;
-        let Queued { number, first } = match self.queue_line(thread, (item.clone(), None), key).await {
-            Ok(queued) => queued,
+        let first = match self.bring(thread, item.clone(), key).await {
+            Ok(first) => first,
             Err(RuntimeError::Terminated) => return Ok(Given::Unknown),
             Err(error) => return Err(error),
         };
         let Item::Variables { child, .. } = first.unwrap_or(item) else { return Err(RuntimeError::KeyConflict) };
+        if self.thread(child).await?.is_some() {
+            return Ok(Given::Started(child));
+        }
+        Ok(if self.asked(thread, id).await?.is_some() { Given::Full } else { Given::Unknown })
+    }
+
+    /// Takes a request back, so that its child does not start any more. Returns whether it did: not for one that is
+    /// unknown, used or over.
+    pub async fn withdraw(&self, thread: ThreadId, id: RequestId) -> Result<bool, RuntimeError> {
+        let Some((_, state)) = self.asked(thread, id).await? else { return Ok(false) };
+        match self.bring(thread, Item::CloseRequest { request: id }, None).await {
+            Ok(_) => {}
+            Err(RuntimeError::Terminated) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        // Whoever gave the variables in the same moment may have been first.
+        let since = self.journal(thread, state.seq, PAGE).await?;
+        let is_used =
+            |event: &Event| matches!(event, Event::RequestClosed { request, child: Some(_) } if *request == id);
+        Ok(!since.iter().any(|stored| is_used(&stored.event)))
+    }
+
+    /// Puts a line into the thread's queue and waits until it is taken. Gives what first came with the same key.
+    async fn bring(&self, thread: ThreadId, item: Item, key: Option<String>) -> Result<Option<Item>, RuntimeError> {
+        let root = self.thread(thread).await?.ok_or(RuntimeError::NoThread(thread))?.root;
+        // From here on every commit of the thread is told of.
+        let mut watcher = self.watch(root);
+        let Queued { number, first } = self.queue_line(thread, (item, None), key).await?;
         let over = tokio::time::sleep(TAKING);
         tokio::pin!(over);
         while self.waits(thread, number).await? {
             tokio::select! {
                 () = watcher.committed(thread) => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
-                () = &mut over => return Err(RuntimeError::Broken("the thread takes no variables".to_owned())),
+                () = &mut over => return Err(RuntimeError::Broken("the thread takes nothing from its queue".to_owned())),
             }
         }
-        if self.thread(child).await?.is_some() {
-            return Ok(Given::Started(child));
-        }
-        Ok(if self.asked(thread, id).await?.is_some() { Given::Full } else { Given::Unknown })
+        Ok(first)
     }
 
     async fn asked(

@@ -47,7 +47,7 @@ pub(crate) fn api() -> OpenApiRouter<Service> {
         .routes(routes!(events::stream))
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::write, files::delete))
-        .routes(routes!(variables::show, variables::give))
+        .routes(routes!(variables::show, variables::give, variables::withdraw))
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(runs::cancel))

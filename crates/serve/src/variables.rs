@@ -1,4 +1,4 @@
-//! Children that wait for variables, and giving these to them.
+//! Children that wait for variables, giving these to them, and taking the request back.
 
 use crate::body::{Body, unique};
 use crate::fault::Fault;
@@ -107,6 +107,22 @@ pub(crate) async fn give(
             Err(Fault::new(StatusCode::CONFLICT, "subagent_limit_reached", text))
         }
     }
+}
+
+/// Takes a request back: its child does not start any more.
+#[utoipa::path(delete, path = "/threads/{id}/variables/{request_id}", tag = "variables",
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses(
+        (status = 204, description = "It is taken back"),
+        (status = 404, description = "There is no such thread or request, or it was used or is over"),
+    ),
+)]
+pub(crate) async fn withdraw(
+    Admitted(service): Admitted,
+    Path((id, request)): Path<(String, String)>,
+) -> Result<StatusCode, Fault> {
+    let (thread, request_id) = named(&service, &id, &request).await?;
+    if service.runtime.withdraw(thread, request_id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
 }
 
 fn unknown() -> Fault {

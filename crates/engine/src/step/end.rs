@@ -238,6 +238,7 @@ impl Desk<'_> {
             if asks.len() == 1 {
                 self.interrupt(&cancelled.text);
                 self.cancel_background();
+                self.close_requests_of_session();
                 return self.end_session(cancelled);
             }
             self.emit(Event::RunCancelled { run: run.clone() });

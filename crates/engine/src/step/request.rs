@@ -66,6 +66,17 @@ impl Desk<'_> {
         }
     }
 
+    /// Somebody takes a request back. One that is unknown, used or over stays as it is.
+    pub(super) fn close_request(&mut self, id: RequestId) {
+        self.close_requests(|request| request.id == id);
+    }
+
+    /// Whoever does not want the session's result does not want the children that it would have started.
+    pub(super) fn close_requests_of_session(&mut self) {
+        let made = self.state.session.as_ref().map(|session| session.requests.clone()).unwrap_or_default();
+        self.close_requests(|request| made.contains(&request.id));
+    }
+
     /// Starts the child that waited, as it was asked for. An unknown or expired request, or values that do not do, change
     /// nothing: whoever sent them is told by what the thread says of the request afterwards.
     pub(super) fn variables_given(&mut self, id: RequestId, child: ThreadId, given: BTreeMap<String, VariableValue>) {

@@ -96,6 +96,7 @@ impl Ledger {
             | Item::ChildTerminated { run: None, .. }
             | Item::ChildReported { .. }
             | Item::Variables { .. }
+            | Item::CloseRequest { .. }
             | Item::Call { .. }
             | Item::ChildInterrupted { .. }
             | Item::Interrupt { .. }

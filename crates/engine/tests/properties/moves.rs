@@ -46,6 +46,8 @@ pub(crate) enum Written {
     ChildReports(usize),
     /// Somebody gives what a child waits for, or something else.
     Variables(usize, &'static str),
+    /// Somebody takes a request back.
+    CloseRequest(usize),
     /// A letter that came before comes again.
     Again(usize),
     Cancel(usize),
@@ -145,6 +147,7 @@ fn written() -> impl Strategy<Value = Written> {
         1 => (0..9usize).prop_map(Written::ChildReports),
         2 => (0..9usize, prop::sample::select(vec!["TOKEN", "TOKEN", "PIN"]))
             .prop_map(|(nth, name)| Written::Variables(nth, name)),
+        1 => (0..9usize).prop_map(Written::CloseRequest),
         1 => (0..9usize).prop_map(Written::Again),
         2 => (0..9usize).prop_map(Written::Cancel),
         1 => (0..9usize).prop_map(Written::Interrupt),
@@ -311,6 +314,10 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
                 variables: BTreeMap::from([((*name).to_owned(), VariableValue::sealed("1"))]),
                 fingerprint: None,
             }
+        }
+        Written::CloseRequest(nth) => {
+            let unknown = Ids::new(Timestamp(0), 99).request();
+            Item::CloseRequest { request: nth_of(actor.state.requests.keys().copied(), *nth).unwrap_or(unknown) }
         }
         Written::Again(nth) => ledger.again(*nth).unwrap_or(Item::Stop),
         Written::Cancel(nth) => Item::Cancel { run: ledger.own_run(*nth) },

@@ -2,7 +2,7 @@
 //!
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
 //! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
-//! `call CALL TOOL ARGUMENTS` · `variables REQUEST CHILD NAME=VALUE…` · `cancel RUN` · `stop` · `terminate`.
+//! `call CALL TOOL ARGUMENTS` · `variables REQUEST CHILD NAME=VALUE…` · `close REQUEST` · `cancel RUN` · `stop` · `terminate`.
 //! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `advised TEXT | … [; ACT…]` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
 //! where `script/act.rs` has the acts and a fact is `read PATH`, `changed PATH` or `ran CODE COMMAND` · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
 
@@ -105,6 +105,7 @@ impl Reader<'_> {
                 let variables = given.map(|(name, value)| (name.to_owned(), sealed(value))).collect();
                 Item::Variables { request, child, variables, fingerprint: None }
             }
+            "close" => Item::CloseRequest { request: self.names.request_named(rest) },
             "call" => {
                 let (call, rest) = cut(rest);
                 let (tool, arguments) = cut(rest);

@@ -285,6 +285,7 @@ impl Renderer<'_> {
             Item::Variables { request, child, variables, fingerprint: _ } => {
                 format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))
             }
+            Item::CloseRequest { request } => format!("CloseRequest {}", self.names.request(*request)),
             Item::ChildInterrupted { child, run } => {
                 format!("ChildInterrupted {} {}", self.names.thread(*child), self.names.run(run))
             }

@@ -235,7 +235,7 @@ fn a_crash_after_the_child_has_started_starts_it_once() {
 }
 
 #[test]
-fn a_request_outlives_the_session_the_stop_and_the_cancelling() {
+fn a_request_outlives_the_session_the_stop_and_the_cancelling_of_another() {
     check(
         TEAM,
         r#"
@@ -249,6 +249,47 @@ fn a_request_outlives_the_session_the_stop_and_the_cancelling() {
         ! ChildStarted c9 helper r3 background name="Ann"
         > Spawn c9 helper depth=1 tag="name:Ann" resumable receives=a VariablesSet secret TOKEN=1t Message user "go" r3->t0
         = idle
+        "#,
+    );
+}
+
+#[test]
+fn whoever_cancels_the_run_takes_back_what_it_has_requested() {
+    check(
+        TEAM,
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"go","name":"Ann"} ...
+        < stop ...
+        < ask r2 more ...
+        < model | k2=subagent_create {"agent":"helper","message":"go","name":"Bob"} ...
+        < cancel r2
+        ! RequestClosed q2
+        ! SessionEnded cancelled "The run was cancelled." rest=idle
+        > EndRun r2 cancelled "The run was cancelled."
+        > Abort
+        < variables q2 c9 TOKEN=t1
+        < variables q1 c8 TOKEN=t1
+        ! RequestClosed q1 c8
+        ! ChildStarted c8 helper r3 background name="Ann"
+        > Spawn c8 helper depth=1 tag="name:Ann" resumable receives=a VariablesSet secret TOKEN=1t Message user "go" r3->t0
+        "#,
+    );
+}
+
+#[test]
+fn a_request_that_was_taken_back_starts_nobody() {
+    check(
+        TEAM,
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"go","name":"Ann"} ...
+        < close q7
+        < close q1
+        ! RequestClosed q1
+        < close q1
+        < variables q1 c9 TOKEN=t1
+        = running
         "#,
     );
 }

@@ -110,6 +110,7 @@ fn is_urgent(item: &Item) -> bool {
         | Item::ChildReported { .. }
         | Item::Call { .. }
         | Item::Variables { .. }
+        | Item::CloseRequest { .. }
         | Item::ChildInterrupted { .. }
         | Item::Resume { .. } => false,
     }

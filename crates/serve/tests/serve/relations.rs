@@ -102,11 +102,34 @@ async fn a_request_of_another_thread_is_not_found() {
         let elsewhere = format!("/threads/{thread}/variables/{id}");
         stage.get(&elsewhere).await.refused(404);
         stage.post(&elsewhere, &json!({ "env": { "TOKEN": "1" } })).await.refused(404);
+        stage.delete(&elsewhere).await.refused(404);
     }
     for id in [thread.as_str(), "nothing", "%20"] {
         stage.get(&format!("/threads/{thread}/variables/{id}")).await.refused(404);
     }
     assert_eq!(stage.get(&path).await.status, 200, "it is as it was");
+}
+
+#[tokio::test]
+async fn a_request_that_was_taken_back_is_gone() {
+    let stage = with_keen(Limits::default()).await;
+    let (thread, path) = asked(&stage).await;
+    assert_eq!(stage.delete(&path).await.status, 204);
+    stage.delete(&path).await.refused(404);
+    stage.get(&path).await.refused(404);
+    stage.post(&path, &json!({ "env": { "TOKEN": "1" } })).await.refused(404);
+    assert_eq!(stage.get(&format!("/threads?parent={thread}")).await.json()["threads"], json!([]));
+}
+
+/// Either the child starts or the request is taken back, and both are told which.
+#[tokio::test]
+async fn of_one_who_gives_variables_and_one_who_takes_the_request_back_one_is_first() {
+    let stage = with_keen(Limits::default()).await;
+    let (thread, path) = asked(&stage).await;
+    let given = json!({ "env": { "TOKEN": "1" } });
+    let (booted, gone) = futures::future::join(stage.post(&path, &given), stage.delete(&path)).await;
+    let children = stage.get(&format!("/threads?parent={thread}")).await.json()["threads"].as_array().unwrap().len();
+    assert!(matches!((booted.status, gone.status, children), (200, 404, 1) | (404, 204, 0)), "{booted:?} {gone:?}");
 }
 
 #[tokio::test]
