@@ -1,13 +1,15 @@
 //! What happens in a run, as `events.jsonl` and the answers of `subagent` tell it.
 
-use entourage_engine::dex_word;
+use entourage_engine::{dex_word, profile_id};
 use entourage_model::{Event, Message, Outcome, Role, RunStatus, Timestamp};
 use serde_json::{Value, json};
 
 /// One event. `seq` is its number in the thread's journal.
 pub(crate) fn shown(event: &Event, seq: u64) -> Value {
     match event {
-        Event::Started(started) => with(seq, Some(started.at), "created", json!({"profile": started.agent})),
+        Event::Started(started) => {
+            with(seq, Some(started.at), "created", json!({"profile": profile_id(&started.agent)}))
+        }
         Event::Posted(posted) => said(seq, &posted.message),
         Event::Injected { message } => said(seq, message),
         Event::Answered { message, .. } => {
@@ -90,4 +92,17 @@ fn with(seq: u64, at: Option<Timestamp>, kind: &str, told: Value) -> Value {
         event.extend(told);
     }
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::{Digest, Ids, Started};
+
+    #[test]
+    fn a_profile_is_called_by_its_id_also_where_another_agent_has_that_name() {
+        let thread = Ids::new(Timestamp(0), 1).thread();
+        let started = Started::root(thread, "dex/reviewer".into(), Digest::of(&[]), Timestamp(0));
+        assert_eq!(shown(&Event::Started(started), 1)["profile"], "reviewer");
+    }
 }
