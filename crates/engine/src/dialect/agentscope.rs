@@ -140,7 +140,7 @@ impl Scene<'_> {
                 "the label `{label}` is already in use; choose another one, or use {SEND}"
             )));
         }
-        let message = given.text("task")?;
+        let message = given.words("task")?;
         let patience = if message.is_some() { given.patience()? } else { Patience::Unasked };
         let entry = ChildEntry {
             alias: (agent.name.as_str() != *id).then(|| Name::from(*id)),
@@ -194,7 +194,7 @@ impl Scene<'_> {
                     .ok_or_else(|| error(format_args!("unknown label `{label}`; {LIST} shows the active subagents")))?
             }
         };
-        let message = given.needed("message")?;
+        let message = given.words("message")?.ok_or_else(|| blank("message"))?;
         if child.terminated {
             return Err(error(format_args!("the subagent `{}` was terminated", agent_key(&child.link))));
         }
@@ -282,6 +282,10 @@ fn error(text: impl std::fmt::Display) -> Refusal {
     Refusal::Plain(format!("Error: {text}"))
 }
 
+fn blank(name: &str) -> Refusal {
+    error(format_args!("{name} is needed and must be a text that is not blank"))
+}
+
 /// What a call was given.
 struct Arguments(Map<String, Value>);
 
@@ -294,17 +298,22 @@ impl Arguments {
         }
     }
 
-    /// A text that is not blank. A blank one is as good as none.
-    fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
+    /// A text that is not blank, exactly as it was written. A blank one is as good as none.
+    fn words(&self, name: &str) -> Result<Option<String>, Refusal> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)),
+            Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.trim().is_empty())),
             Some(_) => Err(error(format_args!("{name} must be a text"))),
         }
     }
 
+    /// An id or a label: space around it means nothing.
+    fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
+        Ok(self.words(name)?.map(|text| text.trim().to_owned()))
+    }
+
     fn needed(&self, name: &str) -> Result<String, Refusal> {
-        self.text(name)?.ok_or_else(|| error(format_args!("{name} is needed and must be a text that is not blank")))
+        self.text(name)?.ok_or_else(|| blank(name))
     }
 
     /// Models now and then write numbers as texts.

@@ -28,6 +28,24 @@ fn a_spawn_waits_for_the_reply() {
 }
 
 #[test]
+fn what_a_subagent_is_told_is_told_as_it_was_written() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":" kid ","task":"    if x:\n        y\n","label":" a ","timeout_seconds":0} ...
+        < model | k2=agent_send {"label":"a","message":"\tz\n","timeout_seconds":0}
+        ! Answered a "" k2
+        ! ChildAsked c1 r3 background
+        ! CallEnded k2 agent_send done "agent_key: agent:kid:@c1\nstatus: accepted\ntask_id: @r3\n\nThe task runs in the background, and its result will be brought to you. Do not poll right away: go on with other work or answer the user. Later, task_output with block=false shows how it stands, task_cancel stops it, and task_list shows all tasks."
+        > NewRun r3 c1 kid "\tz\n"
+        > Deliver c1 Message user "\tz\n" r3->t0
+        > CallModel lead a 2
+        "#,
+    );
+}
+
+#[test]
 fn a_spawn_in_the_background_is_answered_at_once_and_its_ending_is_one_silent_message() {
     check(
         LEAD,
