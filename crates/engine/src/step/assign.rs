@@ -3,7 +3,7 @@
 use super::Desk;
 use super::child::Birth;
 use crate::dialect::dex::{Form, Piece};
-use entourage_model::{Event, Outcome, RunId, RunStatus, TaskItem, ThreadId, ToolCall, Wait};
+use entourage_model::{Event, Outcome, Progress, RunId, RunStatus, TaskItem, ThreadId, ToolCall, Wait};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Desk<'_> {
     fn save_assigned(&mut self, mut item: TaskItem, run: Option<(RunId, ThreadId)>, why: Option<String>) -> Value {
         let Some(assignment) = &mut item.assignment else { return Value::Null };
         if run.is_some() {
-            assignment.status = RunStatus::Running;
+            (assignment.status, item.progress) = (RunStatus::Running, Progress::InProgress);
         }
         let worker = run.as_ref().map(|(_, thread)| *thread);
         assignment.run = run.map(|(run, _)| run);

@@ -276,6 +276,24 @@ fn assignments_are_made_many_at_once() {
 }
 
 #[test]
+fn a_task_that_could_not_be_started_is_not_in_progress() {
+    check(
+        &format!("{TEAM}\nlimits children_live=1"),
+        r#"
+< message go ...
+< model | k1=subagent_assign_task {"profile":"scout","start":true,"tasks":["A","B"]}
+! Answered a "" k1
+! ChildStarted c1 scout r1 background
+! TaskSaved item-1 "A" in_progress scout r1 running
+! TaskSaved item-2 "B" pending scout unstarted pending
+! CallEnded k1 subagent_assign_task done "{'assignments':[{'taskId':'item-1','runId':'@r1','id':'@t0-item-1','profile':'scout','task':'A','status':'running','gatewayRunId':'@c1'},{'taskId':'item-2','runId':null,'id':'@t0-item-2','profile':'scout','task':'B','status':'pending','error':'{\\'error\\':{\\'code\\':\\'subagent_limit_reached\\',\\'message\\':\\'the limit `children_live` of 1 subagents is reached; wait for one of them to end\\',\\'cap\\':\\'children_live\\',\\'max\\':1,\\'references\\':[\\'@c1\\']}}'}]}"
+> Spawn c1 scout depth=1 Message user "A" r1->t0
+> CallModel lead a 1
+"#,
+    );
+}
+
+#[test]
 fn a_worker_is_told_the_shape_of_its_report_behind_its_own_words_and_the_judge_that_of_its_verdict() {
     let told = |worker: &str| {
         let team = format!("{worker} format=dex\nthread {worker} child dialect=dex");

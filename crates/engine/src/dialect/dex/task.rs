@@ -157,7 +157,6 @@ fn begin(call: &Call<'_>, mut item: TaskItem) -> Result<Piece, Refusal> {
     let agent = call.profile(assignment.agent.as_str())?;
     let more = item.description.as_ref().map(|more| format!("\n\n{more}")).unwrap_or_default();
     let order = call.order(agent, format!("{}{more}", item.title), Patience::None);
-    item.progress = Progress::InProgress;
     Ok(Piece { item, order: Some(order) })
 }
 
