@@ -23,8 +23,9 @@ pub fn request(world: &World<'_>, state: &ThreadState) -> Option<ModelRequest> {
         models: models(state, prompt),
         lines: lines(world, state, prompt, session.acting),
         tools: if closing { Vec::new() } else { offered(world, state, prompt) },
+        // Not mirrored: who must call a tool at every step ends by a tool, which a mirror may not have.
         tool_choice: if closing { ToolChoice::Auto } else { prompt.tool_choice },
-        parallel_tool_calls: prompt.parallel_tool_calls,
+        parallel_tool_calls: ways.parallel_tool_calls,
         reasoning: ways.reasoning.clone(),
         sampling: ways.sampling,
         remote: remote_task(world, state).map(Box::new),

@@ -160,7 +160,8 @@ impl Desk<'_> {
         let me = self.state.started.clone();
         let receives = order.entry.resumable.as_ref().map(|resumable| resumable.receives);
         let acting = receives.unwrap_or(Side::A);
-        let (hooked, waits) = hears_birth(self.world.team, &link.agent, acting);
+        let hears = order.dowry.mirrors.as_ref().unwrap_or(&link.agent);
+        let (hooked, waits) = hears_birth(self.world.team, hears, acting);
         let started = Started {
             parent: Some(me.thread),
             root: me.root,

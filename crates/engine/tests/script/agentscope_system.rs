@@ -161,6 +161,39 @@ fn general_purpose_has_the_limits_and_ways_of_whoever_calls_it() {
 }
 
 #[test]
+fn general_purpose_has_the_hooks_of_whoever_calls_it() {
+    let team = "
+        digger format=agentscope tools=look dialects=agentscope hooks=made,no
+        general-purpose format=agentscope tools=look
+        hook made after_thread_created count
+        hook no tool_call_done block not on Sundays";
+    let started = player::Player::new(Setup::read(team)).spawned(
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"general-purpose","task":"x"} ..."#,
+    );
+    assert!(started.is_empty(), "no call of the digger itself is made");
+    let blind = team.replace("hooks=made,no", "hooks=made");
+    let started = player::Player::new(Setup::read(&blind)).spawned(
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"general-purpose","task":"x"} ..."#,
+    );
+    assert_eq!(started.iter().map(|started| started.hooked).collect::<Vec<_>>(), [true]);
+    check(
+        &format!("{team}\nthread general-purpose child resumable dialect=agentscope mirrors=digger"),
+        r#"
+        + born r1->p work
+        < crash ...
+        < model | k1=look
+        ! Answered a "" k1
+        ! CallEnded k1 look failed "`look` was not called: not on Sundays"
+        > CallModel general-purpose a 1
+        "#,
+    );
+}
+
+#[test]
 fn a_profile_has_no_more_tools_than_whoever_starts_it() {
     let tools = |caller: &str, profile: &str| {
         let setup = Setup::read(&format!("{caller} tools=look,pay dialects=dex\nworker format=dex tools={profile}"));
