@@ -262,13 +262,17 @@ pub fn definition_folders(world: &World<'_>, state: &ThreadState, mail: &Mail, i
     let called =
         mail.iter().filter_map(|letter| if let Item::Call { call } = &letter.item { Some(call) } else { None });
     let calls: Vec<&ToolCall> = answered.iter().chain(called).collect();
-    spoken(world, state)
-        .iter()
-        .flat_map(|dialect| match dialect {
-            Dialect::Standard | Dialect::Dex => Vec::new(),
-            Dialect::AgentScope => agentscope::definition_folders(world, &calls),
-        })
-        .collect()
+    let listed = world.prompt(state).map(|prompt| standard::definition_folders(world, prompt, &calls));
+    let spoken = spoken(world, state).iter().flat_map(|dialect| match dialect {
+        Dialect::Standard | Dialect::Dex => Vec::new(),
+        Dialect::AgentScope => agentscope::definition_folders(world, &calls),
+    });
+    listed.into_iter().flatten().chain(spoken).collect()
+}
+
+/// The prompt of an agent that a folder defines, as the folder says it now.
+pub(crate) fn defined(world: &World<'_>, agent: &Agent) -> Option<Arc<str>> {
+    world.definitions.get(agent.workspace.as_ref()?.path.as_ref()?).cloned()
 }
 
 /// The agents that these calls would start.

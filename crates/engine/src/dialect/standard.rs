@@ -1,13 +1,13 @@
 //! The `standard` dialect: a tool per child, and two tools for children that can be written to again.
 
-use super::{Dowry, Note, Order, Patience, Refusal, Told, Wish, schema};
+use super::{Dowry, Note, Order, Patience, Refusal, Told, Wish, defined, schema};
 use crate::attachment;
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
     Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, RunId, Side,
-    ThreadId, ToolEntry, ToolSpec, one_line,
+    ThreadId, ToolCall, ToolEntry, ToolSpec, one_line,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -149,6 +149,17 @@ fn message() -> Arc<ToolSpec> {
     spec(MESSAGE, "Write to a subagent that was started before.".to_owned(), parameters)
 }
 
+/// The folders that define the agents which these calls start.
+pub(crate) fn definition_folders(world: &World<'_>, prompt: &Prompt, calls: &[&ToolCall]) -> Vec<String> {
+    let names = |call: &&ToolCall| match call.name.as_str() {
+        CREATE => parse(&call.arguments).ok().and_then(|given| given_text(&given, "agent")),
+        tool => Some(tool.to_owned()),
+    };
+    let wanted: Vec<String> = calls.iter().filter_map(names).collect();
+    let named = visible(prompt).filter(|entry| wanted.iter().any(|wanted| wanted == entry.name().as_str()));
+    named.filter_map(|entry| world.team.agent(&entry.agent)?.workspace.as_ref()?.path.clone()).collect()
+}
+
 /// What the call wants, where it is one of this dialect.
 pub(crate) fn interpret<'a>(
     world: &World<'_>,
@@ -225,7 +236,7 @@ impl<'a> Call<'_, 'a> {
             attachments,
             arguments: schema.map(|_| arguments),
             patience: Patience::of(entry.blocking),
-            dowry: Dowry::default(),
+            dowry: self.dowry(entry),
             entry: Cow::Borrowed(entry),
         }))
     }
@@ -262,8 +273,14 @@ impl<'a> Call<'_, 'a> {
             attachments: self.attachments(arguments, Some("attachments"))?,
             arguments: given,
             patience: Patience::of(entry.blocking),
-            dowry: Dowry::default(),
+            dowry: self.dowry(entry),
         }))
+    }
+
+    /// An agent of this dialect has said all of itself but what a folder says of it.
+    fn dowry(&self, entry: &ChildEntry) -> Dowry {
+        let agent = self.world.team.agent(&entry.agent);
+        Dowry { instructions: agent.and_then(|agent| defined(self.world, agent)), ..Dowry::default() }
     }
 
     fn send(&self, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {

@@ -84,6 +84,25 @@ fn a_folder_gives_the_prompt_when_the_child_is_started() {
 }
 
 #[test]
+fn a_folder_gives_the_prompt_whatever_its_caller_speaks() {
+    let setup = Setup::read(
+        "
+        lead children=kid,mate*
+        kid format=agentscope folder=defs/kid
+        mate format=agentscope folder=defs/mate
+        definition defs/kid You are the kid.
+        definition defs/mate You are the mate.",
+    );
+    let started = player::Player::new(setup).spawned(
+        r#"
+        < ask r1 hi ...
+        < model | k1=kid {"message":"x"} | k2=subagent_create {"agent":"mate","message":"x","name":"n"} ..."#,
+    );
+    let prompts: Vec<_> = started.iter().map(|started| started.instructions.as_deref()).collect();
+    assert_eq!(prompts, [Some("You are the kid."), Some("You are the mate.")]);
+}
+
+#[test]
 fn a_child_that_wishes_for_no_folder_works_where_its_caller_does() {
     let team = "
         mate format=claude-code

@@ -4,7 +4,7 @@ use crate::stage::{Stage, by_turn, is, solo};
 use entourage_model::{Agent, Dialect, Event, Limits, Remote, Role, RunStatus, ThreadId, ThreadStatus, WorkspaceWish};
 use entourage_runtime::{NewRoot, Outgoing};
 use entourage_store::{Page, RunFilter, RunRow};
-use entourage_testkit::{Reply, Request};
+use entourage_testkit::{Reply, Request, cast};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -299,6 +299,28 @@ async fn a_definition_folder_is_read_at_each_spawn_and_pinned_by_the_child() {
     let first_lines: Vec<String> = prompts.map(|text| text.lines().next().unwrap_or_default().to_owned()).collect();
     let expected = ["You are the first.", "You are the first.", "You are the second.", "## Subagent Context"];
     assert_eq!(first_lines, expected);
+}
+
+#[tokio::test]
+async fn a_definition_folder_is_read_at_each_spawn_in_the_standard_dialect_too() {
+    let brain = |request: &Request| match (request.tools().contains(&"kid"), request.assistant_turns()) {
+        (true, turn) if turn % 2 == 0 => Reply::call("kid", json!({"message": "work"})),
+        _ => Reply::text("done"),
+    };
+    let mut kid = solo("kid", Vec::new());
+    kid.workspace = Some(WorkspaceWish { path: Some("defs/kid".to_owned()), ..WorkspaceWish::default() });
+    let stage = Stage::new(vec![solo("lead", vec![cast::blocking("kid")]), kid], brain).await;
+    let file = stage.path().join("defs/kid/AGENTS.md");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "You are the first.").unwrap();
+    let (thread, _) = stage.create("lead", "go").await;
+    stage.settle(thread).await;
+    std::fs::write(&file, "You are the second.").unwrap();
+    stage.runtime.send(thread, Outgoing::user("again"), None).await.unwrap();
+    stage.settle(thread).await;
+    let asked = stage.model.requests();
+    let prompts = asked.iter().map(|request| request.system()).filter(|text| text.starts_with("You are the "));
+    assert_eq!(prompts.collect::<Vec<_>>(), ["You are the first.", "You are the second."]);
 }
 
 #[tokio::test]
