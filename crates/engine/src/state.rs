@@ -186,13 +186,11 @@ impl ThreadState {
         })
     }
 
-    /// The folder that the thread works in; nothing means the project's own.
+    /// The folder that the thread works in; nothing means the project's own. An agent without one of its own works where
+    /// its caller does.
     pub fn folder(&self, team: &Team) -> Option<String> {
-        let given = || self.started.folder.clone();
-        team.agent(&self.agent).map_or_else(given, |agent| match &agent.workspace {
-            Some(wish) => wish.root(&agent.name),
-            None => given(),
-        })
+        let own = team.agent(&self.agent).and_then(|agent| agent.workspace.as_ref()?.root(&agent.name));
+        own.or_else(|| self.started.folder.clone())
     }
 
     /// The state after a whole journal; nothing if it does not begin with the beginning.

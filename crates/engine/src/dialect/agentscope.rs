@@ -9,7 +9,7 @@ pub(crate) use answer::{accepted, answer, news, released};
 pub(crate) use system::{prompt, system};
 pub(crate) use tool::tools;
 
-use super::{Dowry, Look, Note, Order, Patience, Refusal, STANDARD, Wish, shared_tools};
+use super::{Dowry, Look, Note, Order, Patience, Refusal, STANDARD, Wish, defined, shared_tools};
 use crate::offer::World;
 use crate::state::{Child, Delegated, ThreadState};
 use answer::{agent_id, agent_key, task};
@@ -170,9 +170,10 @@ impl Scene<'_> {
         let inherits = agent.source.format != STANDARD;
         let given = self.state.started.models.iter().filter(|_| self.prompt.model.is_none());
         let models = self.prompt.model.iter().chain(given).chain(&self.prompt.fallbacks);
-        let folder = agent.workspace.as_ref().and_then(|wish| wish.path.as_ref());
+        // What the project says is said to who works there.
+        let is_away = is_mirror(agent) && self.state.folder(self.world.team).is_some();
         Dowry {
-            instructions: folder.and_then(|folder| self.world.definitions.get(folder).cloned()),
+            instructions: if is_away { Some("".into()) } else { defined(self.world, agent) },
             tools: shared_tools(self.state, self.prompt, agent),
             models: models.filter(|_| inherits && own.model.is_none()).cloned().collect(),
             denied: self.prompt.denied_tools.iter().filter(|_| inherits).cloned().collect(),

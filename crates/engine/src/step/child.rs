@@ -211,14 +211,12 @@ impl Desk<'_> {
         (new, cradle.files)
     }
 
-    /// Where a child works that does not say so itself: a profile in the project, any other where this thread does.
+    /// Where a child works that has no folder of its own: where this thread does. What is shared is what the caller has, so
+    /// that nobody leaves its folder by asking somebody else.
     fn folder_of(&self, link: &ChildLink) -> Option<String> {
-        let is_settled = self.world.team.agent(&link.agent).is_some_and(|agent| agent.workspace.is_some());
-        match link.dialect {
-            Dialect::Dex => None,
-            Dialect::Standard | Dialect::AgentScope if is_settled => None,
-            Dialect::Standard | Dialect::AgentScope => self.state.folder(self.world.team),
-        }
+        let agent = self.world.team.agent(&link.agent);
+        let own = agent.and_then(|agent| agent.workspace.as_ref()?.root(&agent.name));
+        if own.is_some() { None } else { self.state.folder(self.world.team) }
     }
 
     /// The child is born at work: its first request is part of the journal that it is made with. If hooks are to hear of

@@ -119,7 +119,23 @@ fn a_child_that_wishes_for_no_folder_works_where_its_caller_does() {
     assert_eq!(folders(digs, spawns), [Some("defs/digger".to_owned()), None]);
     assert_eq!(folders("digger format=agentscope dialects=agentscope", spawns), [None, None]);
     let delegates = r#"| k1=subagent {"action":"run","profile":"worker","task":"x"}"#;
-    assert_eq!(folders("digger format=agentscope dialects=dex folder=defs/digger", delegates), [None]);
+    let delegating = "digger format=agentscope dialects=dex";
+    assert_eq!(folders(&format!("{delegating} folder=defs/digger"), delegates), [Some("defs/digger".to_owned())]);
+    assert_eq!(folders(delegating, delegates), [None]);
+}
+
+#[test]
+fn general_purpose_is_told_what_the_project_says_only_in_the_project() {
+    let told = |digger: &str| {
+        let team = format!("digger format=agentscope dialects=agentscope {digger}\ngeneral-purpose format=agentscope");
+        let script = r#"
+            < ask r1 hi ...
+            < model | k1=agent_spawn {"agent_id":"general-purpose","task":"x"} ..."#;
+        let started = player::Player::new(Setup::read(&team)).spawned(script);
+        started.into_iter().map(|started| (started.instructions, started.folder)).collect::<Vec<_>>()
+    };
+    assert_eq!(told("folder=defs/digger"), [(Some("".into()), Some("defs/digger".to_owned()))]);
+    assert_eq!(told(""), [(None, None)]);
 }
 
 #[test]

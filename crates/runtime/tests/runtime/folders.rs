@@ -1,4 +1,4 @@
-//! Where threads work: an agent without a wish where its caller does, also after a restart; a profile in the project.
+//! Where threads work: an agent without a folder of its own where its caller does, also after a restart.
 
 use crate::stage::{LONG, Stage, is};
 use entourage_model::{Agent, Dialect, ThreadStatus, WorkspaceMode, WorkspaceWish};
@@ -28,7 +28,11 @@ fn brain(request: &Request) -> Reply {
     let spawn = |id: &str, label: &str| ("agent_spawn", json!({"agent_id": id, "task": label}));
     let write = |name: &str| Reply::call("write_file", json!({"path": name, "content": "x"}));
     match (turn, request.last_text().as_str()) {
-        (0, "go") => Reply::calls([spawn("digger", "dig")]),
+        (0, "go") => Reply::calls([
+            spawn("digger", "dig"),
+            spawn("sharer", "share above"),
+            ("subagent", json!({"action": "run", "profile": "worker", "task": "profile above"})),
+        ]),
         (0, "dig") => Reply::calls([
             spawn("mate", "help"),
             spawn("sharer", "share"),
@@ -37,8 +41,8 @@ fn brain(request: &Request) -> Reply {
         // The mate of a mate works there too; it is held up long enough for a restart.
         (0, "help") => Reply::calls([spawn("mate", "deeper")]),
         (0, "deeper") => write("deeper.txt").after(Duration::from_millis(300)),
-        (0, "share") => write("shared.txt"),
-        (0, "profile") => write("profile.txt"),
+        (0, task) if task.starts_with("share") => write("shared.txt"),
+        (0, task) if task.starts_with("profile") => write("profile.txt"),
         _ if is(request, "lead") => Reply::text("over"),
         _ => Reply::text("done"),
     }
@@ -53,7 +57,7 @@ async fn the_folder_of_an_agent_is_there_before_it_is_needed() {
 }
 
 #[tokio::test]
-async fn a_child_without_a_wish_works_where_its_caller_does() {
+async fn a_child_without_a_folder_works_where_its_caller_does_and_nobody_leaves_its_folder_by_a_child() {
     for restarts in [false, true] {
         let mut stage = Stage::new(team(), brain).await;
         let (thread, _) = stage.create("lead", "go").await;
@@ -69,7 +73,10 @@ async fn a_child_without_a_wish_works_where_its_caller_does() {
         }
         assert_eq!(stage.settle(thread).await.status, ThreadStatus::Idle);
         let made = |path: &str| assert!(stage.path().join(path).is_file(), "{path}, restarts: {restarts}");
-        made("agents/digger/workspace/deeper.txt");
+        for name in ["deeper.txt", "shared.txt", "profile.txt"] {
+            made(&format!("agents/digger/workspace/{name}"));
+        }
+        // Whoever works in the project shares the project.
         made("shared.txt");
         made("profile.txt");
         assert!(!stage.path().join("deeper.txt").exists());
