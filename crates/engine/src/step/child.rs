@@ -55,7 +55,7 @@ impl Desk<'_> {
             Wish::Send(note) => self.send(call, note),
             Wish::HandOff(entry) => self.accept_handoff(call, entry),
             Wish::Await { run, seconds } => self.await_run(call, &run, seconds),
-            Wish::Cancel { run, answer } => self.dismiss(call, run, answer),
+            Wish::Cancel { run, answer } => self.dismiss(call, &run, answer),
             Wish::Answer(text) => self.end_call(call, Outcome::Done, text),
             // It is due like a tool, and stays open until its effect has come back.
             Wish::Look(_) => {}

@@ -7,7 +7,8 @@ use crate::dialect::dex;
 use crate::limit;
 use crate::state::{CallState, rest_word};
 use entourage_model::{
-    Ask, Dialect, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId, Write,
+    Ask, CallId, Dialect, Ending, Event, Item, Kind, Outcome, Posted, Rest, RunId, SessionEnd, Side, Stop, ThreadId,
+    Write,
 };
 use std::collections::BTreeSet;
 
@@ -184,13 +185,7 @@ impl Desk<'_> {
         let open: Vec<_> = calls.into_iter().filter(|call| !matches!(call.state, CallState::Ended(_))).collect();
         for call in open {
             match call.state {
-                CallState::Waiting(child) => match self.merely_looks(&call.call.id) {
-                    Some((child, run)) => {
-                        let call = Some(call.call.id.clone());
-                        self.emit(Event::ChildReleased { child, run, call });
-                    }
-                    None => self.cancel_child(child),
-                },
+                CallState::Waiting(child) => self.let_go(child, &call.call.id),
                 CallState::Started => {
                     let text = format!("{why} {}", unknown_outcome(&call.call.name));
                     self.end_call(&call.call, Outcome::Unknown, text);
@@ -201,6 +196,16 @@ impl Desk<'_> {
             self.end_call(&call.call, Outcome::Cancelled, why.to_owned());
         }
         self.deaf = was_deaf;
+    }
+
+    /// The call does not wait for the child any more. What the child was asked for by this call ends; what else it was asked
+    /// for goes on.
+    fn let_go(&mut self, child: ThreadId, call: &CallId) {
+        match self.waited_run(call) {
+            Some((run, true)) => self.emit(Event::ChildReleased { child, run, call: Some(call.clone()) }),
+            Some((run, false)) if self.lists_tasks(child) => self.dismiss_run(&run),
+            Some((_, false)) | None => self.cancel_child(child),
+        }
     }
 
     /// Takes back what is in flight, also where another server does it.

@@ -3,7 +3,9 @@
 use super::Desk;
 use crate::dialect::Told;
 use crate::state::CallState;
-use entourage_model::{CallId, ChildLink, Event, Item, Outcome, RunId, RunStatus, ThreadId, ToolCall, Wait};
+use entourage_model::{
+    CallId, ChildLink, Dialect, Event, Item, Outcome, RunId, RunStatus, ThreadId, ToolCall, Wait, Write,
+};
 use std::time::Duration;
 
 impl Desk<'_> {
@@ -62,21 +64,33 @@ impl Desk<'_> {
         Some((call.call.clone(), known.link.clone(), known.run_of(id)?.clone()))
     }
 
-    /// Whether the call only looks at a run that was in the background before.
-    pub(super) fn merely_looks(&self, id: &CallId) -> Option<(ThreadId, RunId)> {
-        let (_, link, run) = self.waited(id)?;
-        let delegated = self.state.delegated.get(&run)?;
-        delegated.background.then_some((link.thread, run))
+    /// The run that the call waits for, where runs are listed, and whether the call only looks at it: it was in the background
+    /// before.
+    pub(super) fn waited_run(&self, id: &CallId) -> Option<(RunId, bool)> {
+        let (_, _, run) = self.waited(id)?;
+        let is_background = self.state.delegated.get(&run)?.background;
+        Some((run, is_background))
+    }
+
+    /// Whether each run of the child is a task of its own, which can end without the others.
+    pub(super) fn lists_tasks(&self, child: ThreadId) -> bool {
+        self.state.children.get(&child).is_some_and(|known| known.link.dialect == Dialect::AgentScope)
+    }
+
+    /// Ends one run of a child for a call that asks for it.
+    pub(super) fn dismiss(&mut self, call: &ToolCall, run: &RunId, answer: String) {
+        self.dismiss_run(run);
+        self.end_call(call, Outcome::Done, answer);
     }
 
     /// Asks one run of a child to end. Its ending is no news: whoever wanted it knows.
-    pub(super) fn dismiss(&mut self, call: &ToolCall, run: RunId, answer: String) {
-        let under_way = self.state.delegated.get(&run).filter(|delegated| delegated.status == RunStatus::Running);
+    pub(super) fn dismiss_run(&mut self, run: &RunId) {
+        let is_open = |status: RunStatus| [RunStatus::Pending, RunStatus::Running].contains(&status);
+        let under_way = self.state.delegated.get(run).filter(|delegated| is_open(delegated.status));
         if let Some(child) = under_way.map(|delegated| delegated.child) {
             self.emit(Event::RunDismissed { child, run: run.clone() });
-            self.out.writes.push(entourage_model::Write::CancelRun { run: run.clone() });
-            self.deliver(child, Item::Cancel { run });
+            self.out.writes.push(Write::CancelRun { run: run.clone() });
+            self.deliver(child, Item::Cancel { run: run.clone() });
         }
-        self.end_call(call, Outcome::Done, answer);
     }
 }

@@ -189,15 +189,43 @@ fn a_stop_cancels_what_is_waited_for_and_only_lets_go_of_tasks() {
         < model | k1=agent_spawn {"agent_id":"kid","task":"a","timeout_seconds":0} ...
         < model | k2=agent_spawn {"agent_id":"kid","task":"b"} | k3=task_output {"task_id":"@r2"} ...
         < stop
-        ! ChildCancelled c2
+        ! RunDismissed c2 r3
         ! CallEnded k2 agent_spawn cancelled "Execution stopped."
         ! ChildReleased c1 r2
         ! CallEnded k3 task_output cancelled "Execution stopped."
         ! TurnEnded a asked next=a
         ! SessionEnded cancelled "Execution stopped." rest=idle
+        > CancelRun r3
         > Deliver c2 Cancel r3
         > EndRun r1 cancelled "Execution stopped."
         > Abort
+        "#,
+    );
+}
+
+#[test]
+fn a_stop_leaves_a_task_of_the_same_subagent_alone() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"a","label":"x","timeout_seconds":0} ...
+        < model | k2=agent_send {"label":"x","message":"b"} ...
+        < stop
+        ! RunDismissed c1 r3
+        ! CallEnded k2 agent_send cancelled "Execution stopped."
+        ! TurnEnded a asked next=a
+        ! SessionEnded cancelled "Execution stopped." rest=idle
+        > CancelRun r3
+        > Deliver c1 Cancel r3
+        > EndRun r1 cancelled "Execution stopped."
+        > Abort
+        < ended r3 cancelled The run was cancelled before it began.
+        ! ChildEnded c1 r3 cancelled
+        > DeliveredRun r3
+        < ended r2 done found
+        ! ChildEnded c1 r2 done
+        > Deliver t0 Message user "A background task has ended.\n\ntask_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfound" delivers=r2 silent subagent_id=@c1
         "#,
     );
 }
