@@ -14,7 +14,7 @@ use crate::state::{Child, ThreadState};
 use crate::step::{Input, Mail};
 use entourage_model::{
     Agent, Attachment, CallId, ChildEntry, ChildLink, Dialect, Ending, HandoffEntry, Item, ModelRef, Name, Prompt,
-    RunId, ThreadId, Timestamp, ToolCall, ToolSpec,
+    RunId, RunStatus, ThreadId, Timestamp, ToolCall, ToolSpec,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -129,6 +129,8 @@ pub(crate) struct Told<'a> {
     pub(crate) run: Option<&'a RunId>,
     /// When the run was asked for.
     pub(crate) at: Timestamp,
+    /// How it stands, as far as is known.
+    pub(crate) status: RunStatus,
     /// Another server works on it.
     pub(crate) is_remote: bool,
     /// Nobody brings results to whoever made the call.

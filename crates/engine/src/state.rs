@@ -146,7 +146,8 @@ pub struct Delegated {
     pub dialect: Dialect,
     /// The child's agent, as this thread calls it.
     pub agent: Name,
-    /// Running until it ends: whether the child has begun is known to the child.
+    /// Pending while its child works on what it was asked for before, then running: whether the child has really begun is
+    /// known to the child.
     pub status: RunStatus,
     /// No call waited for its ending, or none did so long enough.
     pub background: bool,

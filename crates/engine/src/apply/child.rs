@@ -84,7 +84,10 @@ pub(super) fn end(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome
     let Some(known) = state.children.get_mut(&child) else { return };
     let before = known.runs.len();
     known.runs.retain(|(current, _)| current != run);
-    if known.runs.len() == before || known.is_live() {
+    if let Some(next) = known.runs.first().map(|(next, _)| next.clone()) {
+        return delegated::take_turn(state, &next);
+    }
+    if known.runs.len() == before {
         return;
     }
     state.children_live -= u32::from(!known.interrupted);

@@ -8,15 +8,18 @@ const DELEGATED_MAX: usize = 1000;
 
 /// Keeps a new run. The `standard` dialect lists children, not runs.
 pub(super) fn ask(state: &mut ThreadState, child: ThreadId, run: &RunId, (wait, at): (&Wait, Timestamp)) {
-    let Some(link) = state.children.get(&child).map(|known| &known.link) else { return };
+    let Some(known) = state.children.get(&child) else { return };
+    let link = &known.link;
     if link.dialect == Dialect::Standard {
         return;
     }
+    // What a child was asked for before comes first.
+    let waits = known.runs.iter().any(|(other, _)| other != run);
     let delegated = Delegated {
         child,
         dialect: link.dialect,
         agent: link.alias.clone().unwrap_or_else(|| link.agent.clone()),
-        status: RunStatus::Running,
+        status: if waits { RunStatus::Pending } else { RunStatus::Running },
         background: *wait == Wait::Background,
         dismissed: false,
         read: false,
@@ -55,6 +58,15 @@ pub(super) fn end(state: &mut ThreadState, child: ThreadId, run: &RunId, outcome
     change(state, run, |delegated| {
         delegated.status = outcome.run_status();
         delegated.read |= is_waited_for || is_muted || delegated.dismissed;
+    });
+}
+
+/// The child has ended what came before this run.
+pub(super) fn take_turn(state: &mut ThreadState, run: &RunId) {
+    change(state, run, |delegated| {
+        if delegated.status == RunStatus::Pending {
+            delegated.status = RunStatus::Running;
+        }
     });
 }
 

@@ -31,7 +31,8 @@ impl Desk<'_> {
         let asked = run.and_then(|run| self.state.delegated.get(run));
         let is_remote = self.world.team.agent(&link.agent).is_some_and(|agent| agent.remote.is_some());
         let at = asked.map_or(link.at, |delegated| delegated.at);
-        Told { call, link, run, at, is_remote, is_driven: self.is_driven(), note: None }
+        let status = asked.map_or(RunStatus::Running, |delegated| delegated.status);
+        Told { call, link, run, at, status, is_remote, is_driven: self.is_driven(), note: None }
     }
 
     fn tell_released(&mut self, call: &ToolCall, run: &RunId) {

@@ -231,6 +231,55 @@ fn a_stop_leaves_a_task_of_the_same_subagent_alone() {
 }
 
 #[test]
+fn a_task_that_waits_for_its_turn_is_pending() {
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"a","label":"x","timeout_seconds":0} ...
+        < model | k2=agent_send {"label":"x","message":"b","timeout_seconds":0} ...
+        < model | k3=task_list {"status_filter":"pending"} | k4=task_output {"task_id":"@r3","block":false} | k5=task_output {"task_id":"@r3","timeout":1000}
+        ! Answered a "" k3 k4 k5
+        ! CallEnded k3 task_list done "1 tracked task(s):\n- task_id: @r3  agent: kid  status: pending  created: 1970-01-01T00:00:01Z"
+        ! CallEnded k4 task_output done "task_id: @r3\nagent_id: kid\nstatus: Pending\ncreated_at: 1970-01-01T00:00:01Z\n\nThe task waits for its turn. Its result will be brought to you."
+        ! ChildAwaited c1 r3 timed=k5
+        < tick 2
+        ! ChildReleased c1 r3
+        ! CallEnded k5 task_output done "task_id: @r3\nstatus: pending\nnote: it has not ended yet; look again later with block=false"
+        > CallModel lead a 3
+        < ended r2 done first ...
+        < model | k6=task_list {"status_filter":"running"} ...
+        < model | k7=task_cancel {"task_id":"@r3"}
+        ! Answered a "" k7
+        ! RunDismissed c1 r3
+        ! CallEnded k7 task_cancel done "task_id: @r3\nstatus: cancelled\n\nThe task was told to stop, and its result will not be reported."
+        > CancelRun r3
+        > Deliver c1 Cancel r3
+        > CallModel lead a 5
+        "#,
+    );
+    // Also one that has not begun can be cancelled, and the next in the line is at work then.
+    check(
+        LEAD,
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"a","label":"x","timeout_seconds":0} ...
+        < model | k2=agent_send {"label":"x","message":"b","timeout_seconds":0} ...
+        < model | k3=task_cancel {"task_id":"@r3"} ...
+        < model | k4=agent_send {"label":"x","message":"c","timeout_seconds":0} ...
+        < ended r3 cancelled The run was cancelled before it began. ...
+        < ended r2 done first ...
+        < model | k5=task_list {"status_filter":"running"}
+        ! Answered a "" k5
+        ! CallEnded k5 task_list done "1 tracked task(s):\n- task_id: @r4  agent: kid  status: running  created: 1970-01-01T00:00:01Z"
+        ! Posted user "A background task has ended.\n\ntask_id: @r2\nagent_id: kid\nstatus: Completed\ncreated_at: 1970-01-01T00:00:01Z\n\nResult:\nfirst" delivers=r2 silent subagent_id=@c1
+        > DeliveredRun r2
+        > CallModel lead a 5
+        "#,
+    );
+}
+
+#[test]
 fn a_terminated_subagent_is_cancelled_and_cannot_be_written_to() {
     check(
         LEAD,

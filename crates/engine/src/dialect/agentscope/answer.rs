@@ -75,8 +75,9 @@ pub(crate) fn accepted(told: &Told<'_>) -> String {
 pub(crate) fn released(told: &Told<'_>) -> String {
     let run = told.run.map(|run| run.as_str()).unwrap_or_default();
     if told.call.name.as_str() == OUTPUT {
+        let status = task::word(told.status);
         return format!(
-            "task_id: {run}\nstatus: running\nnote: it has not ended yet; look again later with block=false"
+            "task_id: {run}\nstatus: {status}\nnote: it has not ended yet; look again later with block=false"
         );
     }
     // What another server does was a task from the start.

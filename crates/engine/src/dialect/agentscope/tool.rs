@@ -54,7 +54,7 @@ pub(crate) fn tools(world: &World<'_>, state: &ThreadState) -> Vec<Arc<ToolSpec>
         spec(
             TASKS,
             "List the background tasks of this session.",
-            &[("status_filter", "string", "running, completed, failed, cancelled or all.")],
+            &[("status_filter", "string", "pending, running, completed, failed, cancelled or all.")],
             &[],
         ),
     ]

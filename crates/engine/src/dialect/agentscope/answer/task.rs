@@ -62,10 +62,8 @@ pub(in crate::dialect::agentscope) fn live(run: &RunId, task: &Delegated, is_dri
     match task.status {
         RunStatus::Cancelled => format!("{head}The task was cancelled; it has no result."),
         RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted | RunStatus::Done | RunStatus::Failed => {
-            if is_driven {
-                return format!("{head}The task is still running. Look again later.");
-            }
-            format!("{head}The task is still running. Its result will be brought to you.")
+            let later = if is_driven { "Look again later." } else { "Its result will be brought to you." };
+            format!("{head}{} {later}", how(task.status))
         }
     }
 }
@@ -104,11 +102,14 @@ pub(super) fn ended(seen: &Seen<'_>, from: usize) -> String {
         }
         (RunStatus::Cancelled, ..) => text.push_str("The task was cancelled; it has no result."),
         (RunStatus::Done, None, _) => text.push_str("The task has no result."),
-        (RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted, ..) => {
-            text.push_str("The task is still running.");
-        }
+        (RunStatus::Pending | RunStatus::Running | RunStatus::Interrupted, ..) => text.push_str(how(seen.status)),
     }
     text
+}
+
+/// How a task stands that has not ended.
+fn how(status: RunStatus) -> &'static str {
+    if status == RunStatus::Pending { "The task waits for its turn." } else { "The task is still running." }
 }
 
 fn head(run: &str, agent: &str, status: &str, at: Timestamp) -> String {
