@@ -22,7 +22,7 @@ pub use apply::apply;
 pub use attachment::looks_at_files;
 pub use context::request;
 pub use dialect::agentscope::{Seen, id as agent_id, output as task_output, tasks_of as tasks};
-pub use dialect::dex::{envelope as dex_envelope, profile_id, word as dex_word};
+pub use dialect::dex::{Bounds, envelope as dex_envelope, fit as dex_fit, profile_id, word as dex_word};
 pub use dialect::{Look, definition_folders, startable, summoned};
 pub use doings::Doings;
 pub use hook::{CallResult, Change, Echo, Occasion, Pause, hears_birth, listeners};

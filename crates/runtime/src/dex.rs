@@ -1,7 +1,6 @@
 //! Runs of the `dex` dialect as they are read from the store: their events, their results, and the one document that
 //! tells of a run.
 
-mod bound;
 mod document;
 mod event;
 

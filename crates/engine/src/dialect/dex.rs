@@ -3,6 +3,7 @@
 //! Every run is one thread and one conversation, from its request to its result. What a run came to is read from the
 //! store when it is asked for, so that no conversation of a child lies in its parent's context.
 
+mod bound;
 mod call;
 mod envelope;
 mod profile;
@@ -10,6 +11,7 @@ mod report;
 mod task;
 mod tools;
 
+pub use bound::{Bounds, fit};
 pub use envelope::{envelope, word};
 pub use profile::profile_id;
 pub(crate) use report::fault as report_fault;

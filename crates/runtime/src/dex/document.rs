@@ -1,9 +1,10 @@
 //! The one document that `subagent` answers about a run: bounded, with a handle to what was left out.
 
-use super::{Record, bound};
+use super::Record;
+use entourage_engine::{Bounds, dex_fit};
 use serde_json::{Value, json};
 
-/// A result of more bytes is shown with its texts cut.
+/// A result of more bytes is cut to these.
 pub(crate) const RESULT_BYTES_MAX: usize = 16 << 10;
 /// Of a result that is too long, a text may have this part of the room.
 const RESULT_TEXT_PART: usize = 4;
@@ -11,6 +12,7 @@ const RESULT_ENTRIES_MAX: usize = 50;
 /// What the shown events take up together.
 const EVENTS_BYTES_MAX: usize = 12 << 10;
 const EVENT_TEXT_BYTES_MAX: usize = 2 << 10;
+const EVENT_ENTRIES_MAX: usize = 50;
 /// A part of the result's own text, as it is read on.
 const PART_BYTES_MAX: usize = 32 << 10;
 
@@ -59,13 +61,13 @@ pub(crate) fn document(record: &Record, window: Window) -> Value {
 
 /// The result, and how many bytes it has if that is not all of it.
 fn bounded_result(record: &Record, bytes_max: usize) -> (Value, Option<usize>) {
-    let Some(mut result) = record.result() else { return (Value::Null, None) };
+    let Some(result) = record.result() else { return (Value::Null, None) };
     let bytes = result.to_string().len();
     if bytes <= bytes_max {
         return (result, None);
     }
-    let cuts = bound::cut(&mut result, bytes_max / RESULT_TEXT_PART, RESULT_ENTRIES_MAX);
-    (result, (cuts > 0).then_some(bytes))
+    let bounds = Bounds { text: bytes_max / RESULT_TEXT_PART, entries: RESULT_ENTRIES_MAX };
+    (dex_fit(&result, bytes_max, bounds), Some(bytes))
 }
 
 /// A piece of the result's JSON text.
@@ -91,9 +93,10 @@ struct Events {
 /// With `after` the first ones behind it, else the last ones: as many as fit.
 fn events(record: &Record, after: Option<u64>) -> Events {
     let number = |event: &Value| event["seq"].as_u64().unwrap_or_default();
-    let mut all: Vec<Value> = record.events().filter(|event| after.is_none_or(|after| number(event) > after)).collect();
-    let cuts: usize = all.iter_mut().map(|event| bound::cut(event, EVENT_TEXT_BYTES_MAX, usize::MAX)).sum();
-    let total = all.len();
+    let whole: Vec<Value> = record.events().filter(|event| after.is_none_or(|after| number(event) > after)).collect();
+    let bounds = Bounds { text: EVENT_TEXT_BYTES_MAX, entries: EVENT_ENTRIES_MAX };
+    let mut all: Vec<Value> = whole.iter().map(|event| dex_fit(event, EVENTS_BYTES_MAX, bounds)).collect();
+    let (total, is_cut) = (all.len(), all != whole);
     if after.is_none() {
         all.reverse();
     }
@@ -102,7 +105,7 @@ fn events(record: &Record, after: Option<u64>) -> Events {
         used += event.to_string().len();
         used <= EVENTS_BYTES_MAX
     };
-    // However long, one is shown: whoever reads on must come further.
+    // None is longer than all may be together; one is shown in any case: whoever reads on must come further.
     let fitting = all.iter().take_while(fits).count();
     all.truncate(fitting.max(1));
     if after.is_none() {
@@ -110,5 +113,5 @@ fn events(record: &Record, after: Option<u64>) -> Events {
     }
     let left = total - all.len();
     let (before, behind) = if after.is_none() { (left, 0) } else { (0, left) };
-    Events { before, behind, is_cut: cuts > 0, last: all.last().map(number).unwrap_or_default(), shown: all }
+    Events { before, behind, is_cut, last: all.last().map(number).unwrap_or_default(), shown: all }
 }

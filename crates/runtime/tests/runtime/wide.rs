@@ -1,7 +1,7 @@
 //! Seven children with long results: what their parent is shown is bounded, and it can read every byte.
 
 use crate::stage::{Stage, is, solo};
-use entourage_model::{Agent, Dialect};
+use entourage_model::{Agent, Dialect, Limits, Role};
 use entourage_testkit::{Reply, Request};
 use serde_json::{Value, json};
 
@@ -26,12 +26,15 @@ fn worker() -> Agent {
 
 /// By how much the boss's context grew with the children's answers, and all that its tools told it, in the order of its
 /// calls: the journal has them as they came.
-async fn play(dialect: Dialect, brain: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (usize, Vec<String>) {
+async fn play(
+    (dialect, result): (Dialect, fn(usize) -> String),
+    brain: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> (usize, Vec<String>) {
     let brain = move |request: &Request| {
         if is(request, "boss") {
             return brain(request);
         }
-        Reply::text(long(request.last_text().parse().unwrap()))
+        Reply::text(result(request.last_text().parse().unwrap()))
     };
     let stage = Stage::new(vec![boss(dialect), worker(), solo("kid", vec![])], brain).await;
     let (thread, _) = stage.create("boss", "go").await;
@@ -62,7 +65,7 @@ async fn long_results_of_agentscope_tasks_are_bounded_and_read_to_their_end() {
             }
         }
     };
-    let (grown, told) = play(Dialect::AgentScope, brain).await;
+    let (grown, told) = play((Dialect::AgentScope, long), brain).await;
     assert!(grown < CHILDREN * SHOWN_BYTES_MAX, "{grown}");
     for child in 0..CHILDREN {
         let parts = told.iter().skip(child).step_by(CHILDREN).map(|text| {
@@ -73,8 +76,8 @@ async fn long_results_of_agentscope_tasks_are_bounded_and_read_to_their_end() {
     }
 }
 
-#[tokio::test]
-async fn long_results_of_dex_runs_are_bounded_and_read_to_their_end() {
+/// By how much the boss's context grew, and the results that it read to their ends.
+async fn read_all(result: fn(usize) -> String) -> (usize, Vec<Value>) {
     let brain = |request: &Request| match request.assistant_turns() {
         0 => Reply::calls(
             (0..CHILDREN)
@@ -96,13 +99,97 @@ async fn long_results_of_dex_runs_are_bounded_and_read_to_their_end() {
             if next.is_empty() { Reply::text("read") } else { Reply::calls(next) }
         }
     };
-    let (grown, told) = play(Dialect::Dex, brain).await;
-    assert!(grown < CHILDREN * SHOWN_BYTES_MAX, "{grown}");
+    let (grown, told) = play((Dialect::Dex, result), brain).await;
     let answers: Vec<Value> = told.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
-    for child in 0..CHILDREN {
+    let whole = |child: usize| {
         let parts = answers.iter().skip(child).step_by(CHILDREN).skip(1);
         let whole: String = parts.map(|part| part["result"]["text"].as_str().unwrap()).collect();
-        let whole: Value = serde_json::from_str(&whole).unwrap();
+        serde_json::from_str(&whole).unwrap()
+    };
+    (grown, (0..CHILDREN).map(whole).collect())
+}
+
+#[tokio::test]
+async fn long_results_of_dex_runs_are_bounded_and_read_to_their_end() {
+    let (grown, wholes) = read_all(long).await;
+    assert!(grown < CHILDREN * SHOWN_BYTES_MAX, "{grown}");
+    for (child, whole) in wholes.iter().enumerate() {
         assert_eq!(whole["decision"]["summary"], long(child), "child {child}");
     }
+}
+
+/// A report of which no text and no list is long, nor any object but one.
+fn report(child: usize) -> String {
+    let entry = |n: usize| format!("{child}:{n} {}", "x".repeat(500));
+    let entries = || (0..40).map(entry).collect::<Vec<_>>();
+    let finding: serde_json::Map<String, Value> = (0..300).map(|n| (format!("key {n}"), json!(child))).collect();
+    let decision = json!({"outcome": "done", "summary": format!("of {child}"), "confidence": "high"});
+    json!({"decision": decision, "findings": [finding], "decisions": entries(), "risks": entries(), "nextSteps": entries()})
+        .to_string()
+}
+
+#[tokio::test]
+async fn long_reports_of_dex_runs_are_bounded_and_read_to_their_end() {
+    let (grown, wholes) = read_all(report).await;
+    // A result and what happened on the way, each with its own bound.
+    assert!(grown < CHILDREN * 2 * SHOWN_BYTES_MAX, "{grown}");
+    for (child, whole) in wholes.iter().enumerate() {
+        let report: Value = serde_json::from_str(&report(child)).unwrap();
+        for part in ["decision", "findings", "decisions", "risks", "nextSteps"] {
+            assert_eq!(whole[part], report[part], "child {child}, {part}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn more_runs_than_an_answer_holds_are_joined_by_several() {
+    let texts: Vec<String> = (0..CHILDREN).map(|child| child.to_string()).collect();
+    let brain = move |request: &Request| {
+        if !is(request, "boss") {
+            return Reply::text(long(request.last_text().parse().unwrap()));
+        }
+        let results = request.tool_results();
+        let last = results.last().map(|last| serde_json::from_str::<Value>(&last.text).unwrap()).unwrap_or_default();
+        match (results.len(), &last["resultsCut"]["readOn"]["arguments"]) {
+            (0, _) => Reply::call("subagent_assign_task", json!({"profile": "worker", "start": true, "tasks": texts})),
+            (1, _) => Reply::call("task_join", json!({})),
+            (_, Value::Null) => Reply::text("over"),
+            (_, rest) => Reply::call("task_join", rest.clone()),
+        }
+    };
+    let limits = Limits { tool_output_bytes: 8_000, ..Limits::default() };
+    let stage = Stage::with_limits(vec![boss(Dialect::Dex), worker()], brain, limits).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let told = stage.texts(thread, Role::Tool).await;
+    let joined = told[1..].iter().map(|text| serde_json::from_str::<Value>(text).unwrap()["results"].clone());
+    let joined: Vec<Value> = joined.flat_map(|results| results.as_array().unwrap().clone()).collect();
+    let tasks: Vec<&str> = joined.iter().map(|result| result["taskId"].as_str().unwrap()).collect();
+    assert_eq!(tasks, ["item-1", "item-2", "item-3", "item-4", "item-5", "item-6", "item-7"]);
+    assert!(told[1..].iter().all(|text| text.len() < 8_500) && told.len() > 3, "{}", told.len());
+}
+
+#[tokio::test]
+async fn a_long_event_of_a_dex_run_is_bounded() {
+    let brain = |request: &Request| match (is(request, "worker"), request.assistant_turns()) {
+        (true, 0) => {
+            Reply::calls((0..100).map(|n| ("find_files", json!({"pattern": format!("{n}{}", "x".repeat(400))}))))
+        }
+        (true, _) => Reply::text("nothing is called so"),
+        (false, 0) => Reply::call("subagent", json!({"action": "run", "profile": "worker", "task": "look"})),
+        (false, 1) => {
+            let told: Value = serde_json::from_str(&request.tool_results()[0].text).unwrap();
+            Reply::call("subagent", json!({"action": "status", "runId": told["runId"], "after": 2}))
+        }
+        (false, _) => Reply::text("over"),
+    };
+    let stage = Stage::new(vec![boss(Dialect::Dex), worker()], brain).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let asked = stage.asked("boss");
+    let told: Value = serde_json::from_str(&asked.last().unwrap().tool_results()[1].text).unwrap();
+    let calls = told["events"].as_array().unwrap().iter().find(|event| event["type"] == "assistant").unwrap();
+    assert_eq!(calls["toolCalls"].as_array().unwrap().last().unwrap(), "[cut: 25 of 100 entries shown]");
+    assert!(told["events"].to_string().len() <= 13 << 10, "{}", told["events"].to_string().len());
+    assert!(told["eventsCut"]["leftOut"].as_u64().unwrap() > 0);
 }
