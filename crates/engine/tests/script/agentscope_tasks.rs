@@ -280,6 +280,26 @@ fn a_task_that_waits_for_its_turn_is_pending() {
 }
 
 #[test]
+fn a_long_error_is_no_long_line() {
+    let long = "no ".repeat(5_000);
+    let script = format!(
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {{"agent_id":"kid","task":"x","timeout_seconds":0}} ...
+        < model | k2=task_output {{"task_id":"@r2"}} ...
+        < ended r2 failed {long}
+        ! ChildEnded c1 r2 failed
+        ! CallEnded k2 task_output failed "task_id: @r2\nagent_id: kid\nstatus: Failed: {}…\ncreated_at: 1970-01-01T00:00:01Z\n\nError:\n{}\n[cut: 4999 of 14999 bytes are not shown; read on with task_output {{'task_id': '@r2', 'offset': 10000}}]"
+        > DeliveredRun r2
+        > CallModel lead a 2
+        "#,
+        &long[..300],
+        &long[..10_000],
+    );
+    check(LEAD, &script);
+}
+
+#[test]
 fn a_terminated_subagent_is_cancelled_and_cannot_be_written_to() {
     check(
         LEAD,

@@ -294,6 +294,29 @@ fn a_task_that_could_not_be_started_is_not_in_progress() {
 }
 
 #[test]
+fn a_long_task_list_is_cut_and_its_entries_can_be_read() {
+    let (long, shown) = ("x".repeat(800), "x".repeat(512));
+    let entry = |title: &str| {
+        format!("{{'taskId':'item-1','title':'{title}','description':null,'status':'pending','assignment':null}}")
+    };
+    let script = format!(
+        r#"
+< message go ...
+< model | k1=task_create {{"title":"{long}"}} | k2=task_create {{"title":"short"}} ...
+< model | k3=task_list_items | k4=task_list_items {{"taskIds":["item-1"]}} | k5=task_list_items {{"taskIds":["item-3"]}}
+! Answered a "" k3 k4 k5
+! CallEnded k3 task_list_items done "{{'tasks':[{},{{'taskId':'item-2','title':'short','description':null,'status':'pending','assignment':null}}],'cut':'Not everything is shown. `task_list_items` with `taskIds` shows single entries, and `subagent` with the action `result` and a `runId` all that a run came to.'}}"
+! CallEnded k4 task_list_items done "{{'tasks':[{}]}}"
+! CallEnded k5 task_list_items failed "There is no task `item-3`."
+> CallModel lead a 2
+"#,
+        entry(&format!("{shown}\\\\n[cut: 512 of 800 bytes shown]")),
+        entry(&long),
+    );
+    check(&format!("{TEAM}\nlimits tool_output_bytes=950"), &script);
+}
+
+#[test]
 fn a_worker_is_told_the_shape_of_its_report_behind_its_own_words_and_the_judge_that_of_its_verdict() {
     let told = |worker: &str| {
         let team = format!("{worker} format=dex\nthread {worker} child dialect=dex");

@@ -13,8 +13,8 @@
 //! `first_parent_hooks=A` and `parent_hooks=A` those that it brings for its parent.
 //! `everybody A=1` and `user NAME A=1` are settings.
 //! `files /a.txt /b.txt` lie in the thread.
-//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7`: `left` is the room in
-//! the tree.
+//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7 tool_output_bytes=8`:
+//! `left` is the room in the tree.
 //! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME] [mirrors=AGENT]`: by default the first agent, as a root.
 
 use crate::{entry, hook};
@@ -166,6 +166,9 @@ impl Setup {
         let set = |limit: &mut u64, key| *limit = value(words, key).map_or(*limit, |text| number(text).into());
         set(&mut self.limits.run_seconds, "run_seconds");
         set(&mut self.limits.variables_seconds, "variables_seconds");
+        if let Some(bytes) = value(words, "tool_output_bytes") {
+            self.limits.tool_output_bytes = number(bytes) as usize;
+        }
     }
 
     /// Makes an agent of every child that is named and not declared.

@@ -30,7 +30,7 @@ impl Call<'_> {
             ASSIGN => task::assign(self, &given),
             CREATE => task::create(self, &given),
             UPDATE => task::update(self, &given),
-            ITEMS => Ok(task::items(self.state)),
+            ITEMS => task::items(self, &given),
             START => task::start(self, &given),
             DELEGATE => task::delegate(self, &given),
             JOIN => task::join(self, &given),

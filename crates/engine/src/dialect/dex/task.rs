@@ -1,7 +1,7 @@
 //! The task list: entries that can be given to profiles.
 
 use super::call::{Call, Given, Wanted, refused};
-use super::{Deed, Form, Piece, word};
+use super::{Bounds, Deed, Form, Piece, fit, word};
 use crate::dialect::{Look, Patience, Refusal, Wish};
 use crate::state::ThreadState;
 use entourage_model::{Assignment, Name, Progress, RunId, RunStatus, TaskItem};
@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Entries that a thread may have: its state lies in memory.
 const TASKS_MAX: usize = 1000;
 const TEXT_BYTES_MAX: usize = 64 << 10;
+
+const ITEMS_CUT: &str = "Not everything is shown. `task_list_items` with `taskIds` shows single entries, and `subagent` \
+    with the action `result` and a `runId` all that a run came to.";
 
 pub(super) fn create(call: &Call<'_>, given: &Given) -> Wanted {
     let agent = given.agent()?;
@@ -43,8 +46,21 @@ pub(super) fn update(call: &Call<'_>, given: &Given) -> Wanted {
     Ok(Wish::Dex(Deed::Save { item: Box::new(item), answer }))
 }
 
-pub(super) fn items(state: &ThreadState) -> Wish<'static> {
-    Wish::Answer(json!({"tasks": state.tasks.iter().map(shown).collect::<Vec<_>>()}).to_string())
+/// The whole list, or these entries of it. What is too long together is cut, and can be read entry by entry.
+pub(super) fn items(call: &Call<'_>, given: &Given) -> Wanted {
+    let ids = given.texts("taskIds")?;
+    let wanted = ids.iter().map(|id| find(call.state, id)).collect::<Result<Vec<_>, _>>()?;
+    let tasks = if ids.is_empty() { call.state.tasks.iter().collect() } else { wanted };
+    let list = json!({"tasks": tasks.into_iter().map(shown).collect::<Vec<_>>()});
+    let (text, bytes_max) = (list.to_string(), call.world.limits.tool_output_bytes);
+    if text.len() <= bytes_max {
+        return Ok(Wish::Answer(text));
+    }
+    let bounds = Bounds { text: TEXT_BYTES_MAX, entries: TASKS_MAX };
+    let room = bytes_max.saturating_sub(json!({"cut": ITEMS_CUT}).to_string().len());
+    let mut list = fit(&list, room, bounds);
+    list["cut"] = ITEMS_CUT.into();
+    Ok(Wish::Answer(list.to_string()))
 }
 
 pub(super) fn start(call: &Call<'_>, given: &Given) -> Wanted {

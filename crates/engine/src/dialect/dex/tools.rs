@@ -67,7 +67,11 @@ fn spec(name: &str, profile: &Value) -> Arc<ToolSpec> {
             }),
             vec!["taskId"],
         ),
-        ITEMS => ("Lists the entries of the task list, with what became of their assignments.", json!({}), vec![]),
+        ITEMS => (
+            "Lists the entries of the task list, with what became of their assignments: all of them, or those of `taskIds`.",
+            json!({"taskIds": {"type": "array", "items": {"type": "string"}}}),
+            vec![],
+        ),
         START => (
             "Starts a task. One that is assigned to a profile is worked on in the background.",
             json!({"taskId": task_id()}),

@@ -6,6 +6,9 @@ use crate::state::{Delegated, ThreadState};
 use entourage_model::{ChildLink, Ending, Outcome, RunId, RunStatus, Timestamp};
 use std::fmt::Write as _;
 
+/// How much of what went wrong stands in the line of the status.
+const LINE_BYTES_MAX: usize = 300;
+
 /// A status in this dialect's words.
 pub(in crate::dialect::agentscope) fn word(status: RunStatus) -> &'static str {
     match status {
@@ -86,8 +89,8 @@ pub(super) fn told(link: &ChildLink, (run, at): (&RunId, Timestamp), ending: &En
 pub(super) fn ended(seen: &Seen<'_>, from: usize) -> String {
     let run = seen.run.as_str();
     let status = match (seen.status, seen.error) {
-        // One line: what went wrong follows in full.
-        (RunStatus::Failed, Some(error)) => format!("Failed: {}", error.lines().next().unwrap_or_default()),
+        // One line, and no long one: what went wrong follows.
+        (RunStatus::Failed, Some(error)) => format!("Failed: {}", beginning(error)),
         (status, _) => capitalised(status).to_owned(),
     };
     let mut text = head(run, seen.agent, &status, seen.created_at);
@@ -98,7 +101,7 @@ pub(super) fn ended(seen: &Seen<'_>, from: usize) -> String {
         }
         (RunStatus::Failed, Some(partial), error) => {
             let partial = cut(partial, from, run);
-            _ = write!(text, "Error:\n{}\n\nPartial result:\n{partial}", error.unwrap_or_default());
+            _ = write!(text, "Error:\n{}\n\nPartial result:\n{partial}", beginning(error.unwrap_or_default()));
         }
         (RunStatus::Cancelled, ..) => text.push_str("The task was cancelled; it has no result."),
         (RunStatus::Done, None, _) => text.push_str("The task has no result."),
@@ -110,6 +113,13 @@ pub(super) fn ended(seen: &Seen<'_>, from: usize) -> String {
 /// How a task stands that has not ended.
 fn how(status: RunStatus) -> &'static str {
     if status == RunStatus::Pending { "The task waits for its turn." } else { "The task is still running." }
+}
+
+/// As much of the first line as a line may have.
+fn beginning(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let shown = &line[..line.floor_char_boundary(LINE_BYTES_MAX)];
+    if shown.len() < line.len() { format!("{shown}…") } else { shown.to_owned() }
 }
 
 fn head(run: &str, agent: &str, status: &str, at: Timestamp) -> String {
