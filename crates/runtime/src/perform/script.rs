@@ -50,15 +50,15 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
     async move {
         let Scene { place, team, tool, state } = scene;
         let scene = (place, team, Runner::Tool(Arc::clone(&tool)));
-        let door = ThreadDoor::new(inner, scene, Desk::new(state, None), key, 0);
-        let ended = match run(Arc::new(door), &tool, &call.arguments).await {
+        let door = Arc::new(ThreadDoor::new(inner, scene, Desk::new(state, None), key, 0));
+        let ended = match run(Arc::clone(&door), &tool, &call.arguments).await {
             Ok(Returned { output, files, acts }) => Input::ToolEnded {
                 call: call.id,
                 outcome: outcome(output.status),
                 text: output.text,
                 attachments: files.iter().map(FileRow::attachment).collect::<Vec<Attachment>>(),
                 acts,
-                facts: Vec::new(),
+                facts: door.take_witnessed(),
             },
             Err(output) => Input::ToolEnded {
                 call: call.id,
@@ -66,7 +66,7 @@ pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, S
                 text: output.text,
                 attachments: Vec::new(),
                 acts: Vec::new(),
-                facts: Vec::new(),
+                facts: door.take_witnessed(),
             },
         };
         (ended, repeatable)

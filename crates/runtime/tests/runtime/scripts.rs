@@ -1,9 +1,10 @@
 //! Tools that a team brings along as code: what they are given, what they read and what they leave behind.
 
+use crate::dex;
 use crate::smithy::{PROBE, probe, result, stage, team, user_of};
 use crate::stage::{Stage, by_turn};
 use entourage_model::{
-    ChildEntry, Role, Team, ThreadStatus, ToolConfig, ToolEntry, ToolStatus, Variable, VariableValue,
+    Agent, ChildEntry, Dialect, Role, Team, ThreadStatus, ToolConfig, ToolEntry, ToolStatus, Variable, VariableValue,
 };
 use entourage_testkit::{Reply, cast};
 use serde_json::{Value, json};
@@ -263,6 +264,35 @@ async fn a_tool_calls_other_tools_inside_it() {
     assert_eq!(stage.texts(thread, Role::Tool).await.len(), 1, "a call inside a call is no message");
     let values = stage.runtime.state(thread).await.unwrap().unwrap().values.clone();
     assert_eq!(json!(values), json!({"inner": 1, "outer": 1}));
+}
+
+#[tokio::test]
+async fn what_a_tool_does_through_others_is_part_of_what_its_run_did() {
+    let inner = "await state.invokeTool('write_file', { path: `${state.env('TOKEN')}.txt`, content: 'x' }); throw new Error('late');";
+    let body = "await state.invokeTool('read_file', { path: 'note.txt' }); await state.invokeTool('inner', {});
+        await state.invokeTool('write_file', { path: 'made.txt', content: 'x' });
+        if (args.count > 1) throw new Error('too much'); return 'fine';";
+    for count in [1, 2] {
+        let tools = [PROBE, "inner", "read_file", "write_file"];
+        let boss = Agent { dialects: vec![Dialect::Dex], ..user_of("boss", &tools) };
+        let mut worker = user_of("worker", &tools);
+        "dex".clone_into(&mut worker.source.format);
+        let call = json!({"action": "run", "profile": "worker", "task": "go"});
+        let brain = by_turn(vec![
+            ("boss", vec![Reply::call("subagent", call), Reply::text("over")]),
+            ("worker", vec![Reply::call(PROBE, json!({"count": count})), Reply::text("done")]),
+        ]);
+        let mut stage = Stage::new(Vec::new(), brain).await;
+        stage.variables.insert("TOKEN".to_owned(), VariableValue::secret("sesame-open"));
+        stage.team = team(vec![boss, worker], &[(PROBE, body), ("inner", inner)]);
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.settle(thread).await;
+        let [run] = dex::runs(&stage, thread).await.try_into().unwrap();
+        let result: Value = serde_json::from_str(&run.result.unwrap()).unwrap();
+        assert_eq!(result["changes"]["filesRead"], json!(["note.txt"]), "count {count}");
+        assert_eq!(result["changes"]["filesChanged"], json!(["[the secret TOKEN].txt", "made.txt"]), "count {count}");
+        assert!(stage.path().join("sesame-open.txt").is_file());
+    }
 }
 
 #[tokio::test]

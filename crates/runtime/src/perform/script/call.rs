@@ -1,7 +1,7 @@
 //! Tools that a tool calls: behind it, as a call of its own, or inside it.
 
 use super::super::tool::{Caller, call_here};
-use super::door::{Runner, ThreadDoor};
+use super::door::ThreadDoor;
 use super::{Returned, run};
 use entourage_engine::{may_call, server};
 use entourage_model::{Act, FileRow, Name, ToolCall, ToolStatus};
@@ -41,14 +41,12 @@ impl ThreadDoor {
             let call = ToolCall { id: self.key.as_str().into(), name, arguments };
             let caller = self.caller(&call.name);
             let output = call_here(&self.inner, (&caller, None), &call, self.inner_key()).await;
-            return Ok(result(&output, &[]));
+            let answer = result(&output, &[]);
+            self.witness(output.facts);
+            return Ok(answer);
         };
-        let desk = self.desk().inner();
-        let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(&tool)));
-        let mut door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
-        door.is_hook = self.is_hook;
         // Boxed, because a call inside this one leads here again.
-        match Box::pin(run(Arc::new(door), &tool, &arguments)).await {
+        match Box::pin(run(Arc::new(self.inside(&tool)), &tool, &arguments)).await {
             Ok(Returned { output, files, acts }) => {
                 self.desk().absorb(&self.world(), acts)?;
                 Ok(result(&output, &files))
@@ -65,7 +63,7 @@ impl ThreadDoor {
     }
 
     /// No other call has it: a script that runs again is another one.
-    fn inner_key(&self) -> String {
+    pub(super) fn inner_key(&self) -> String {
         format!("{}/{:016x}", self.key, fastrand::u64(..))
     }
 }

@@ -9,7 +9,7 @@ use crate::runtime::Inner;
 use async_trait::async_trait;
 use entourage_engine::{ThreadState, World, variables_for_tool};
 use entourage_model::{
-    Act, Digest, Ending, Ids, MessageId, ModelRef, Name, Outcome, Prompt, ScriptTool, Started, StopSession, Team,
+    Act, Digest, Ending, Fact, Ids, MessageId, ModelRef, Name, Outcome, Prompt, ScriptTool, Started, StopSession, Team,
     ThreadId, VariableValue,
 };
 use entourage_outside::tool::Door;
@@ -22,6 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a session that a tool stops without a word is taken to have said.
 const STOPPED: &str = "Session stopped.";
+
+/// What is kept of the things that one call did through others.
+const FACTS_MAX: usize = 1000;
 
 /// Whose code runs.
 #[derive(Clone, Debug)]
@@ -61,6 +64,9 @@ pub(super) struct ThreadDoor {
     pub(super) depth: usize,
     /// Nobody holds it across an `await`.
     desk: Mutex<Desk>,
+    /// What the runtime saw tools do that were called from here, and from calls inside this one. It happened, whatever
+    /// becomes of the call.
+    witnessed: Arc<Mutex<Vec<Fact>>>,
 }
 
 impl fmt::Debug for ThreadDoor {
@@ -163,7 +169,28 @@ impl ThreadDoor {
         depth: usize,
     ) -> Self {
         let is_hook = matches!(runner, Runner::Hook(_));
-        Self { inner, place, team, runner, is_hook, key, depth, desk: Mutex::new(desk) }
+        let witnessed = Arc::default();
+        Self { inner, place, team, runner, is_hook, key, depth, desk: Mutex::new(desk), witnessed }
+    }
+
+    /// The door of a call inside this one.
+    pub(super) fn inside(&self, tool: &Arc<ScriptTool>) -> Self {
+        let desk = self.desk().inner();
+        let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(tool)));
+        let door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
+        Self { is_hook: self.is_hook, witnessed: Arc::clone(&self.witnessed), ..door }
+    }
+
+    /// Keeps what a call inside this one did, as others may read it.
+    pub(super) fn witness(&self, facts: Vec<Fact>) {
+        let facts: Vec<Fact> = facts.into_iter().map(|fact| self.fact_without_secrets(fact)).collect();
+        let mut witnessed = self.witnessed.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = FACTS_MAX.saturating_sub(witnessed.len());
+        witnessed.extend(facts.into_iter().take(room));
+    }
+
+    pub(super) fn take_witnessed(&self) -> Vec<Fact> {
+        std::mem::take(&mut self.witnessed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {

@@ -6,7 +6,7 @@
 
 use super::door::ThreadDoor;
 use entourage_engine::variables_for_tool;
-use entourage_model::{Act, Message, StopSession};
+use entourage_model::{Act, Fact, Message, StopSession};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -108,6 +108,17 @@ impl ThreadDoor {
         match self.secrets() {
             Some(secrets) => secrets.hidden_in_act(act),
             None => act,
+        }
+    }
+
+    /// The same for what it had others do.
+    pub(super) fn fact_without_secrets(&self, fact: Fact) -> Fact {
+        match fact {
+            Fact::ReadFile { path } => Fact::ReadFile { path: self.without_secrets(path) },
+            Fact::ChangedFile { path } => Fact::ChangedFile { path: self.without_secrets(path) },
+            Fact::RanCommand { command, exit_code } => {
+                Fact::RanCommand { command: self.without_secrets(command), exit_code }
+            }
         }
     }
 
