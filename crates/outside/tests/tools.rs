@@ -142,7 +142,37 @@ async fn read_file_cuts_a_long_text_behind_a_line_and_says_how_to_go_on() {
     fixture.check("read_file", json!({"path": "long", "offset": 15}), good(&second)).await;
     fixture.check("read_file", json!({"path": "long", "offset": 90}), good(&shown(90, 100))).await;
     let wide = fixture.call("read_file", r#"{"path": "wide"}"#).await;
-    assert_eq!(wide.text, format!("a{}\n[cut: 121 of 200001 bytes shown]", "é".repeat(60)));
+    let mark = "[cut: 125 of 200001 bytes shown; read on with offset 1 and byte 125]";
+    assert_eq!(wide.text, format!("a{}\n{mark}", "é".repeat(62)));
+}
+
+#[tokio::test]
+async fn read_file_reads_a_long_line_to_its_end() {
+    let mut fixture = Fixture::new();
+    fixture.caller.output_bytes_max = 200;
+    let lines = ["first".to_owned(), format!("a{}", "é".repeat(500)), "last".to_owned()];
+    fixture.write("wide", lines.join("\n"));
+    let (mut read, mut arguments) = (String::new(), json!({"path": "wide", "offset": 2}));
+    loop {
+        let text = fixture.call("read_file", &arguments.to_string()).await.text;
+        let Some((part, mark)) = text.rsplit_once("\n[cut: ") else {
+            read += &text;
+            break;
+        };
+        read += part;
+        let byte = mark.strip_suffix(']').unwrap().rsplit_once("offset 2 and byte ").unwrap().1;
+        arguments = json!({"path": "wide", "offset": 2, "byte": byte.parse::<u64>().unwrap()});
+    }
+    assert_eq!(read, lines[1..].join("\n"));
+    for (arguments, expected) in [
+        // Within a character, at the end of a line, and beyond it.
+        (json!({"path": "wide", "offset": 2, "byte": 998, "limit": 1}), good("é\n")),
+        (json!({"path": "wide", "byte": 5, "limit": 1}), good("\n")),
+        (json!({"path": "wide", "byte": 6}), bad("Line 1 has 5 bytes; byte 6 is past it.")),
+        (json!({"path": "wide", "offset": 4, "byte": 6}), bad("Line 4 is past the end: there are 3 lines.")),
+    ] {
+        fixture.check("read_file", arguments, expected).await;
+    }
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ struct Arguments {
     #[serde(default = "first_line")]
     offset: u64,
     limit: Option<u64>,
+    /// How many bytes of the first line are passed over.
+    #[serde(default)]
+    byte: u64,
 }
 
 /// The tool. Beside files of the workspace it reads those of the thread, whose paths are absolute.
@@ -32,7 +35,8 @@ pub(super) struct ReadFile(FileTool);
 
 pub(super) fn read_file() -> ReadFile {
     let description = "Returns the text of a file, exactly as it is and without line numbers. `offset` and `limit` \
-        choose lines. A text that is too long is cut, and its last line says at which offset to read on. \
+        choose lines. A text that is too long is cut, and its last line says at which offset to read on, and at which \
+        byte of a line that is itself too long. \
         A folder or a binary file is an error. Files of this conversation, such as attachments and the whole of an \
         output that was cut, have paths that begin with `/`.";
     let parameters = json!({
@@ -41,6 +45,7 @@ pub(super) fn read_file() -> ReadFile {
             "path": { "type": "string", "description": "The file, relative to the workspace" },
             "offset": { "type": "integer", "minimum": 1, "description": "The first line, counted from 1" },
             "limit": { "type": "integer", "minimum": 1, "description": "The number of lines" },
+            "byte": { "type": "integer", "minimum": 0, "description": "Begin behind so many bytes of the first line" },
         },
         "required": ["path"],
         "additionalProperties": false,
@@ -86,7 +91,7 @@ fn first_line() -> u64 {
 /// A small text that is wanted as a whole, as most are.
 fn read_at_once(call: &Call) -> Option<String> {
     let arguments = Arguments::deserialize(&call.arguments).ok()?;
-    if arguments.offset > 1 || arguments.limit.is_some() {
+    if arguments.offset > 1 || arguments.byte > 0 || arguments.limit.is_some() {
         return None;
     }
     let bytes = call.workspace.bytes_at_once(&arguments.path, call.output_bytes_max.min(AT_ONCE_BYTES_MAX))?;
@@ -123,14 +128,44 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// The lines that are asked for, cut where they are too many.
     fn chosen(&mut self, arguments: &Arguments, bytes_max: usize) -> Result<String, Output> {
-        let passed = self.pass(arguments.offset.saturating_sub(1))?;
-        let bytes = self.keep(arguments.limit, bytes_max)?;
-        if bytes.is_empty() && arguments.offset > 1 {
-            return Err(Output::error(format!("Line {} is past the end: there are {passed} lines.", arguments.offset)));
+        let offset = arguments.offset;
+        let passed = self.pass(offset.saturating_sub(1))?;
+        let mut byte = self.enter(arguments.byte)?;
+        let mut bytes = self.keep(arguments.limit, bytes_max)?;
+        if bytes.is_empty() && byte == 0 && offset > 1 {
+            return Err(Output::error(format!("Line {offset} is past the end: there are {passed} lines.")));
+        }
+        if byte < arguments.byte {
+            return Err(Output::error(format!("Line {offset} has {byte} bytes; byte {} is past it.", arguments.byte)));
+        }
+        if byte > 0 {
+            // It may lie within a character, which whoever read before was not shown either.
+            let rest = bytes.iter().take_while(|&&byte| byte & 0xc0 == 0x80).count();
+            bytes.drain(..rest);
+            byte += u64::try_from(rest).unwrap_or(u64::MAX);
         }
         let cut = bytes.len() > bytes_max;
         let text = text(self.origin, bytes, cut)?;
-        Ok(if cut { cut_at_line(text, self.origin.size, arguments.offset, bytes_max) } else { text })
+        Ok(if cut { cut_at_line(text, self.origin.size, (offset, byte), bytes_max) } else { text })
+    }
+
+    /// Passes over so many bytes of the line, or all of them but its end, and says how many that were.
+    fn enter(&mut self, bytes: u64) -> Result<u64, PathFault> {
+        let mut passed = 0;
+        while passed < bytes && !self.stop.is_set() {
+            let buffer = self.reader.fill_buf().map_err(|error| self.origin.unreadable(error))?;
+            let left = usize::try_from(bytes - passed).unwrap_or(usize::MAX);
+            let length = buffer.iter().take(left).position(|&byte| byte == b'\n').unwrap_or(left.min(buffer.len()));
+            if length == 0 {
+                break;
+            }
+            self.reader.consume(length);
+            passed += u64::try_from(length).unwrap_or(u64::MAX);
+            if passed > PASSED_BYTES_MAX {
+                return Err(self.origin.too_large(PASSED_BYTES_MAX));
+            }
+        }
+        Ok(passed)
     }
 
     /// Passes over as many lines as there are, up to `lines`, and says how many that were.
@@ -187,26 +222,26 @@ fn text(origin: &Origin, mut bytes: Vec<u8>, cut: bool) -> Result<String, PathFa
     String::from_utf8(bytes).map_err(|_| origin.not_text())
 }
 
-/// As many whole lines as fit, and a last line that says how to go on; of a single endless line, its beginning.
-fn cut_at_line(mut text: String, size: u64, offset: u64, bytes_max: usize) -> String {
+/// As many whole lines as fit, and a last line that says how to go on; of a single endless line, what of it fits. The text
+/// begins in the line `offset`, behind so many bytes of it.
+fn cut_at_line(mut text: String, size: u64, (offset, byte): (u64, u64), bytes_max: usize) -> String {
     // The numbers in the mark are no longer than these.
-    let longest = mark(size, size, Some(u64::MAX));
-    let room = text.floor_char_boundary(bytes_max.saturating_sub(longest.len() + 1));
-    let whole_lines = text[..room].rfind('\n').map(|end| end + 1);
-    text.truncate(whole_lines.unwrap_or(room));
-    let next = whole_lines.map(|_| offset + u64::try_from(text.matches('\n').count()).unwrap_or(u64::MAX));
+    let room = |longest: String| text.floor_char_boundary(bytes_max.saturating_sub(longest.len() + 1));
+    let whole_lines = text[..room(mark(size, size, (u64::MAX, 0)))].rfind('\n').map(|end| end + 1);
+    let end = whole_lines.unwrap_or_else(|| room(mark(size, size, (offset, size))));
+    text.truncate(end);
     let shown = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let lines = u64::try_from(text.matches('\n').count()).unwrap_or(u64::MAX);
+    let next = if whole_lines.is_some() { (offset + lines, 0) } else { (offset, byte + shown) };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     text + &mark(shown, size, next)
 }
 
-fn mark(shown: u64, size: u64, next: Option<u64>) -> String {
-    match next {
-        Some(offset) => format!("[cut: {shown} of {size} bytes shown; read on with offset {offset}]"),
-        None => format!("[cut: {shown} of {size} bytes shown]"),
-    }
+fn mark(shown: u64, size: u64, (offset, byte): (u64, u64)) -> String {
+    let place = if byte == 0 { String::new() } else { format!(" and byte {byte}") };
+    format!("[cut: {shown} of {size} bytes shown; read on with offset {offset}{place}]")
 }
 
 #[cfg(test)]
