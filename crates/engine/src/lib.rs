@@ -28,7 +28,7 @@ pub use doings::Doings;
 pub use hook::{CallResult, Change, Echo, Occasion, Pause, hears_birth, listeners};
 pub use offer::{World, offered, server};
 pub use state::{Call, CallState, Child, Delegated, Session, ThreadState};
-pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, step};
+pub use step::{Cue, Decision, Effect, Input, Letter, Mail, has_room, long_results, step};
 pub use subprompt::request as subprompt_request;
 pub use variable::for_relative as variables_for_relative;
 pub use variable::for_tool as variables_for_tool;

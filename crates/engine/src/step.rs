@@ -23,6 +23,7 @@ use crate::offer::World;
 use crate::state::{Child, RESTS, Session, ThreadState};
 use act::Closing;
 use child::Return;
+pub use child::long_results;
 use entourage_model::{
     Act, Attachment, CallId, ChildEntry, Event, Fact, Ids, Item, Message, ModelAnswer, ModelRequest, Outcome, Posted,
     RemoteTask, Role, ThreadId, Timestamp, ToolCall, Usage, Write,

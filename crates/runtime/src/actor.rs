@@ -6,11 +6,11 @@ mod hear;
 use crate::perform::{self, Flight};
 use crate::runtime::{Inner, RuntimeError};
 use entourage_engine::{
-    CallState, Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, looks_at_files,
-    server, step, summoned,
+    CallState, Cue, Decision, Effect, Input, Letter, Mail, ThreadState, World, definition_folders, long_results,
+    looks_at_files, server, step, summoned,
 };
 use entourage_model::{
-    Agent, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus, Timestamp,
+    Agent, Digest, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus, Timestamp,
 };
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
@@ -331,8 +331,18 @@ impl Actor {
             let world = self.inner.world(&self.team, self.tree_left);
             (looks_at_files(&world, &self.state, input), definition_folders(&world, &self.state, &self.mail, input))
         };
+        self.keep_results().await?;
         let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
         Ok((files, self.inner.definitions(folders).await))
+    }
+
+    /// What a decision makes files of is there before it is named.
+    async fn keep_results(&mut self) -> Result<(), Gone> {
+        let long = long_results(&self.inner.world(&self.team, self.tree_left), &self.state, &self.mail);
+        for text in long {
+            self.inner.store.put_blob(Digest::of(text.as_bytes()), text.as_bytes()).await?;
+        }
+        Ok(())
     }
 
     fn forget_aborted(&mut self, decision: &Decision) {

@@ -6,7 +6,7 @@ use crate::offer::World;
 use crate::state::{Child, ThreadState};
 use crate::variable;
 use entourage_model::{
-    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, RunId, Side,
+    Attachment, ChildEntry, ChildLink, Dialect, EffectClass, Ending, HandoffEntry, Name, Outcome, Prompt, Side,
     ThreadId, ToolCall, ToolEntry, ToolSpec, one_line,
 };
 use serde_json::{Map, Value, json};
@@ -366,18 +366,10 @@ pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
     text
 }
 
-/// As much of a result as a model is shown. All of it is kept with the run.
-pub(crate) fn bounded(text: &str, bytes_max: usize, run: &RunId) -> Option<String> {
-    short(text, bytes_max, &format!("all of it is the result of run `{run}`"))
-}
-
-/// The same for what an instance said to somebody else: it is the last thing in its own conversation.
-pub(crate) fn cut(text: &str, bytes_max: usize) -> Option<String> {
-    short(text, bytes_max, "all of it is in the subagent's own conversation")
-}
-
-fn short(text: &str, bytes_max: usize, rest: &str) -> Option<String> {
+/// As much of a result as a model is shown, where that is not all of it; all of it is in this file of the thread.
+pub(crate) fn cut(text: &str, bytes_max: usize, file: &str) -> Option<String> {
     let shown = (text.len() > bytes_max).then(|| text.floor_char_boundary(bytes_max))?;
+    let rest = format!("all of it is in `{file}`, which `read_file` reads");
     Some(format!("{}\n[cut: {shown} of {} bytes shown; {rest}]", &text[..shown], text.len()))
 }
 

@@ -1,17 +1,18 @@
 //! Deciding about children: starting them, writing to them, and taking their endings.
 
-use super::Desk;
 use super::end::{TERMINATED, cancelled};
 use super::room;
 use super::tool::Returned;
+use super::{Desk, Mail};
 use crate::dialect::{self, Note, Order, Patience, Refusal, Told, Wish, dex, standard};
 use crate::hook::{Occasion, hears_birth};
-use crate::state::{CallState, rest_word};
+use crate::offer::World;
+use crate::state::{CallState, ThreadState, rest_word};
 use crate::variable;
 use entourage_model::{
-    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Ending, Event, Item, Message, MessageId,
-    NewRun, NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId, ToolCall,
-    VariableValue, Wait, Write, copy_path,
+    Ask, Attachment, CallId, ChildEntry, ChildLink, Communication, Dialect, Digest, Ending, Event, FileRow, Item,
+    Message, MessageId, NewRun, NewThread, Outcome, Posted, ReplyTo, Role, RunId, RunStatus, Side, Started, ThreadId,
+    ToolCall, VariableValue, Wait, Write, copy_path, mime_type,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -24,6 +25,20 @@ pub(super) struct Return {
     pub(super) ending: Ending,
     pub(super) quiet: bool,
     pub(super) note: Option<String>,
+}
+
+/// The results in the mail that become files of the thread because its model is not shown all of them. Whoever drives the
+/// thread keeps their bytes before it decides.
+pub fn long_results<'m>(world: &World<'_>, state: &ThreadState, mail: &'m Mail) -> Vec<&'m str> {
+    let is_standard =
+        |child: &ThreadId| state.children.get(child).is_some_and(|known| known.link.dialect == Dialect::Standard);
+    let endings = mail.iter().filter_map(|letter| match &letter.item {
+        Item::ChildEnded { child, ending, .. } | Item::ChildFinished { child, ending } if is_standard(child) => {
+            Some(ending.text.as_str())
+        }
+        _ => None,
+    });
+    endings.filter(|text| text.len() > world.limits.tool_output_bytes).collect()
 }
 
 /// A child as it is about to be made.
@@ -341,12 +356,7 @@ impl Desk<'_> {
                 // A call that does not wait any more was answered when its turn was stopped.
                 let calls = waits.iter().filter_map(Wait::call);
                 let calls: Vec<_> = calls.filter_map(|call| self.waiting_call(child, call)).collect();
-                for call in calls {
-                    let attachments = back.ending.attachments.clone();
-                    let told = Told { note: back.note.as_deref(), ..self.told(&call, &link, Some(&back.run)) };
-                    let text = told.answer(&self.shown(&link, back));
-                    self.end_call_with(&call, Returned { outcome, text, attachments, facts: Vec::new() });
-                }
+                self.answer_all(&calls, &link, back);
             }
             None if muted || back.quiet => {
                 self.out.writes.push(delivered);
@@ -362,14 +372,40 @@ impl Desk<'_> {
         reads.iter().for_each(|already| self.start_tools(already));
     }
 
-    /// The ending as this thread's model is shown it. Other dialects have their own ways to read on behind a cut.
-    fn shown<'b>(&self, link: &ChildLink, back: &'b Return) -> Cow<'b, Ending> {
-        let is_standard = link.dialect == Dialect::Standard;
-        let bytes_max = self.world.limits.tool_output_bytes;
-        match standard::bounded(&back.ending.text, bytes_max, &back.run).filter(|_| is_standard) {
-            Some(text) => Cow::Owned(Ending { text, ..back.ending.clone() }),
-            None => Cow::Borrowed(&back.ending),
+    /// Answers the calls that waited for a run.
+    fn answer_all(&mut self, calls: &[ToolCall], link: &ChildLink, back: &Return) {
+        if calls.is_empty() {
+            return;
         }
+        let shown = self.shown(link, back);
+        for call in calls {
+            let (outcome, attachments) = (shown.outcome, shown.attachments.clone());
+            let told = Told { note: back.note.as_deref(), ..self.told(call, link, Some(&back.run)) };
+            let text = told.answer(&shown);
+            self.end_call_with(call, Returned { outcome, text, attachments, facts: Vec::new() });
+        }
+    }
+
+    /// The ending as this thread's model is shown it. Other dialects have their own ways to read on behind a cut.
+    fn shown<'b>(&mut self, link: &ChildLink, back: &'b Return) -> Cow<'b, Ending> {
+        match link.dialect {
+            Dialect::Standard => self.kept(&back.ending, back.run.as_str()),
+            Dialect::Dex | Dialect::AgentScope => Cow::Borrowed(&back.ending),
+        }
+    }
+
+    /// Of an ending that is too long for the model, its beginning: all of it becomes a file of this thread.
+    fn kept<'b>(&mut self, ending: &'b Ending, name: &str) -> Cow<'b, Ending> {
+        let path = format!("/outputs/{name}.txt");
+        let Some(text) = standard::cut(&ending.text, self.world.limits.tool_output_bytes, &path) else {
+            return Cow::Borrowed(ending);
+        };
+        let whole = ending.text.as_bytes();
+        let (mime_type, digest) = (mime_type(&path, whole).to_owned(), Digest::of(whole));
+        let file = FileRow { path, digest, size: whole.len() as u64, mime_type, created_at: self.now };
+        self.emit(Event::FilePut(file.clone()));
+        self.out.writes.push(Write::PutFile { thread: self.state.id(), file });
+        Cow::Owned(Ending { text, ..ending.clone() })
     }
 
     fn waiting_call(&self, child: ThreadId, call: &CallId) -> Option<ToolCall> {
@@ -403,8 +439,8 @@ impl Desk<'_> {
             self.emit(Event::ChildReported { child, status: rest_word(ending.outcome).to_owned() });
         }
         if speaks {
-            let short = standard::cut(&ending.text, self.world.limits.tool_output_bytes);
-            let ending = short.map_or(Cow::Borrowed(ending), |text| Cow::Owned(Ending { text, ..ending.clone() }));
+            let name = format!("{child}-{:08x}", self.ids.word());
+            let ending = self.kept(ending, &name);
             let message = self.told_by(child, standard::news(child, &ending), &ending.attachments);
             self.deliver(self.state.id(), Item::Message(Posted::plain(message)));
         }

@@ -434,3 +434,26 @@ fn a_child_that_ends_takes_its_own_children_with_it() {
         "#,
     );
 }
+
+#[test]
+fn of_a_long_result_the_model_is_shown_the_beginning_and_where_all_of_it_lies() {
+    check(
+        "boss children=writer,scout&\nlimits tool_output_bytes=10",
+        r#"
+        < message go ...
+        < model | k1=writer {"message":"write"} | k2=scout {"message":"look"} ...
+        < ended r1 done twelve bytes
+        ! ChildEnded c1 r1 done
+        ! FilePut /outputs/@r1.txt
+        ! CallEnded k1 writer done "twelve byt\n[cut: 10 of 12 bytes shown; all of it is in `/outputs/@r1.txt`, which `read_file` reads]"
+        > DeliveredRun r1
+        > PutFile t0 /outputs/@r1.txt
+        > CallModel boss a 1
+        < ended r2 done thirteen here
+        ! ChildEnded c2 r2 done
+        ! FilePut /outputs/@r2.txt
+        > PutFile t0 /outputs/@r2.txt
+        > Deliver t0 Message user "Subagent (reference: @c2) has returned the following result:\n\nthirteen h\n[cut: 10 of 13 bytes shown; all of it is in `/outputs/@r2.txt`, which `read_file` reads]" delivers=r2 silent subagent_id=@c2
+        "#,
+    );
+}

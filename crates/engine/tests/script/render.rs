@@ -80,7 +80,7 @@ impl Renderer<'_> {
             Event::MessageReplaced { message } => format!("MessageReplaced {}", self.message(message)),
             Event::MessageDeleted { .. } => "MessageDeleted".to_owned(),
             Event::CallQueued { call } => format!("CallQueued {} {} {}", call.id, call.name, call.arguments),
-            Event::FilePut(file) => format!("FilePut {}", file.path),
+            Event::FilePut(file) => format!("FilePut {}", self.names.shorten(&file.path)),
             Event::FileRemoved { path } => format!("FileRemoved {path}"),
             Event::PromptAnswered { prompt, answer, .. } => {
                 format!("PromptAnswered {prompt} {}", self.answer(answer))

@@ -193,3 +193,32 @@ async fn a_long_event_of_a_dex_run_is_bounded() {
     assert!(told["events"].to_string().len() <= 13 << 10, "{}", told["events"].to_string().len());
     assert!(told["eventsCut"]["leftOut"].as_u64().unwrap() > 0);
 }
+
+#[tokio::test]
+async fn a_long_result_of_a_standard_child_is_a_file_that_its_parent_reads() {
+    use entourage_testkit::cast::{blocking, tool};
+    let brain = |request: &Request| {
+        if !is(request, "boss") {
+            return Reply::text(long(0));
+        }
+        let results = request.tool_results();
+        let Some(first) = results.first() else { return Reply::call("kid", json!({"message": "go"})) };
+        // The first answer says in which file all of it is, the others at which line to read on.
+        let path = first.text.rsplit('`').find(|part| part.starts_with("/outputs/")).unwrap();
+        let next = results.last().and_then(|last| last.text.strip_suffix(']')?.rsplit_once("offset ")?.1.parse().ok());
+        match next {
+            Some::<u64>(offset) => Reply::call("read_file", json!({"path": path, "offset": offset})),
+            None if results.len() == 1 => Reply::call("read_file", json!({"path": path})),
+            None => Reply::text("read"),
+        }
+    };
+    let limits = Limits { tool_output_bytes: 12_000, ..Limits::default() };
+    let boss = solo("boss", vec![blocking("kid"), tool("read_file")]);
+    let stage = Stage::with_limits(vec![boss, solo("kid", vec![])], brain, limits).await;
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let told = stage.texts(thread, Role::Tool).await;
+    let shown = |text: &String| text.rsplit_once("[cut: ").map_or(text.clone(), |(shown, _)| shown.to_owned());
+    assert_eq!(told[1..].iter().map(shown).collect::<String>(), long(0));
+    assert!(told.iter().all(|text| text.len() <= 12_200));
+}
