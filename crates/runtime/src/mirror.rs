@@ -57,6 +57,23 @@ pub(crate) struct Touched {
     tasks: Option<TaskList>,
 }
 
+/// What was shown of threads that are gone.
+#[derive(Debug, Default)]
+pub(crate) struct Hidden {
+    pub(crate) runs: Vec<RunId>,
+    assignments: Vec<String>,
+    /// The files of tasks.
+    tasks: Vec<String>,
+}
+
+impl Hidden {
+    pub(crate) fn add(&mut self, state: &ThreadState) {
+        let assigned = state.tasks.iter().filter_map(|item| Some(item.assignment.as_ref()?.id.clone()));
+        self.assignments.extend(assigned);
+        self.tasks.extend(task::files_of(state));
+    }
+}
+
 impl Mirror {
     pub(crate) fn new(data: Option<PathBuf>, tasks: Option<PathBuf>) -> Self {
         Self { folder: data.map(Folder::new), tasks: tasks.map(Folder::new), runs: Mutex::default() }
@@ -181,12 +198,15 @@ impl Inner {
         }
     }
 
-    /// Takes away what was shown of these runs and assignments.
-    pub(crate) async fn hide(&self, runs: Vec<RunId>, assignments: Vec<String>) {
-        let Some(folder) = self.mirror.folder.clone() else { return };
+    /// Takes away what was shown of threads that are gone.
+    pub(crate) async fn hide(&self, Hidden { runs, assignments, tasks }: Hidden) {
+        let (data, project) = (self.mirror.folder.clone(), self.mirror.tasks.clone());
         let removed = blocking(move || {
-            runs.iter().try_for_each(|run| folder.remove(&run::folder_of(run)))?;
-            assignments.iter().try_for_each(|id| folder.remove_file(&assignment::file_of(id)))
+            if let Some(folder) = data {
+                runs.iter().try_for_each(|run| folder.remove(&run::folder_of(run)))?;
+                assignments.iter().try_for_each(|id| folder.remove_file(&assignment::file_of(id)))?;
+            }
+            project.map_or(Ok(()), |folder| tasks.iter().try_for_each(|file| folder.remove_file(file)))
         });
         if let Err(error) = removed.await {
             tracing::warn!(%error, "the files of deleted threads could not be removed");

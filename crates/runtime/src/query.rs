@@ -1,6 +1,7 @@
 //! Looking at threads, runs and files from outside. Nothing here changes how a thread goes on.
 
 use crate::dex;
+use crate::mirror::Hidden;
 use crate::runtime::{Runtime, RuntimeError};
 use entourage_model::{Digest, Ids, RunId, Team, ThreadId, Timestamp};
 use entourage_store::{FileRow, Page, RunFilter, RunRow, StoredEvent, ThreadFilter, ThreadRow};
@@ -108,32 +109,33 @@ impl Runtime {
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
         self.terminate(thread).await?;
         self.until_all_rest(thread).await?;
-        let (runs, assignments) = self.shown(thread).await?;
+        let shown = self.shown(thread).await?;
         let deleted = self.inner.store.delete(thread).await?;
         deleted.iter().for_each(|thread| self.inner.roster.dismiss(*thread));
-        self.inner.hide(runs, assignments).await;
+        self.inner.hide(shown).await;
         Ok(deleted)
     }
 
-    /// The runs and the assignments below a thread that are shown on disk.
-    async fn shown(&self, thread: ThreadId) -> Result<(Vec<RunId>, Vec<String>), RuntimeError> {
-        let (mut parents, mut shown, mut assignments) = (vec![thread], Vec::new(), Vec::new());
+    /// What of a thread, and of those below it, is shown on disk.
+    async fn shown(&self, thread: ThreadId) -> Result<Hidden, RuntimeError> {
+        let (mut parents, mut shown) = (vec![thread], Hidden::default());
         while let Some(parent) = parents.pop() {
-            let tasks = self.inner.fold(parent).await?.map(|state| state.tasks).unwrap_or_default();
-            assignments.extend(tasks.into_iter().filter_map(|item| Some(item.assignment?.id)));
+            if let Some(state) = self.inner.fold(parent).await? {
+                shown.add(&state);
+            }
             let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
             let mut after = None;
             loop {
                 let page = self.inner.store.runs(&filter, Page { after, limit: PAGE }).await?;
                 parents.extend(page.iter().map(|row| row.thread));
                 after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id.clone());
-                shown.extend(page.into_iter().map(|row| row.id).filter(dex::is_dex));
+                shown.runs.extend(page.into_iter().map(|row| row.id).filter(dex::is_dex));
                 if after.is_none() {
                     break;
                 }
             }
         }
-        Ok((shown, assignments))
+        Ok(shown)
     }
 
     /// Done once the runtime was asked to end.

@@ -25,15 +25,23 @@ impl TaskList {
     /// Nothing for a thread without tasks.
     pub(super) fn of(state: &ThreadState) -> Option<Self> {
         let runs: Vec<RunId> = tasks(state).map(|(run, _)| run.clone()).collect();
-        let id = state.id();
-        let session = if state.started.parent.is_some() { format!("sub-{id}") } else { id.to_string() };
         let (agent, bundle) = (state.agent.clone(), state.started.bundle);
-        (!runs.is_empty()).then_some(Self { thread: id, agent, session, bundle, runs })
+        (!runs.is_empty()).then_some(Self { thread: state.id(), agent, session: session_of(state), bundle, runs })
     }
+}
 
-    fn file(&self) -> String {
-        format!("agents/{}/tasks/{}.json", agent_id(&self.agent), self.session)
-    }
+fn session_of(state: &ThreadState) -> String {
+    let id = state.id();
+    if state.started.parent.is_some() { format!("sub-{id}") } else { id.to_string() }
+}
+
+fn file(agent: &Name, session: &str) -> String {
+    format!("agents/{}/tasks/{session}.json", agent_id(agent))
+}
+
+/// Where the tasks of a thread may be shown: it may have been handed over.
+pub(super) fn files_of(state: &ThreadState) -> [String; 2] {
+    [&state.started.agent, &state.agent].map(|agent| file(agent, &session_of(state)))
 }
 
 /// Whether an event changes what is known of tasks.
@@ -52,7 +60,8 @@ pub(super) fn is_told(event: &Event) -> bool {
     }
 }
 
-/// Puts the file in place, unless it says all that already.
+/// Puts the file in place, unless it says all that already. Whoever deletes a thread takes its file away afterwards; a
+/// file that comes behind that is taken away here.
 pub(super) async fn write(inner: &Inner, folder: Folder, list: TaskList) -> Result<(), RuntimeError> {
     let rows = rows(inner, list.thread).await?;
     let records = list.runs.iter().filter_map(|run| rows.get(run));
@@ -61,14 +70,20 @@ pub(super) async fn write(inner: &Inner, folder: Folder, list: TaskList) -> Resu
     let records = records.map(|row| (row.id.to_string(), record(&list, row, remote(row))));
     let records: Map<String, Value> = records.collect();
     let bytes = serde_json::to_vec_pretty(&records).map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
-    let file = list.file();
+    let file = file(&list.agent, &list.session);
+    let (place, shown) = (folder.clone(), file.clone());
     let written =
         blocking(
             move || {
-                if folder.read(&file)?.as_ref() == Some(&bytes) { Ok(()) } else { folder.replace(&file, &bytes) }
+                if place.read(&shown)?.as_ref() == Some(&bytes) { Ok(()) } else { place.replace(&shown, &bytes) }
             },
         );
-    written.await.map_err(|fault| RuntimeError::Broken(fault.to_string()))
+    written.await.map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
+    if inner.store.thread(list.thread).await?.is_none() {
+        let removed = blocking(move || folder.remove_file(&file));
+        removed.await.map_err(|fault| RuntimeError::Broken(fault.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Every run that the thread asked for.

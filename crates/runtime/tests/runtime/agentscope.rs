@@ -454,4 +454,6 @@ async fn the_tasks_of_a_thread_are_shown_in_a_file_and_made_good_at_the_next_sta
         tokio::task::yield_now().await;
     }
     assert_eq!(read(), shown);
+    stage.runtime.delete(thread).await.unwrap();
+    assert!(!file.exists(), "what is deleted is shown nowhere");
 }
