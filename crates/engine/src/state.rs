@@ -131,12 +131,9 @@ pub struct Child {
     pub terminated: bool,
 }
 
-/// What is said of a child at rest, after work that was done and after work that failed.
-pub(crate) const RESTS: [&str; 2] = ["idle", "failed"];
-
 /// What is said of a child that rests after this.
 pub(crate) fn rest_word(outcome: Outcome) -> &'static str {
-    RESTS[usize::from(outcome == Outcome::Failed)]
+    if outcome == Outcome::Failed { "failed" } else { "idle" }
 }
 
 /// A run that this thread asked a child for.

@@ -20,7 +20,7 @@ use crate::apply::apply;
 use crate::dialect::Look;
 use crate::hook::Pause;
 use crate::offer::World;
-use crate::state::{Child, RESTS, Session, ThreadState};
+use crate::state::{Child, Session, ThreadState};
 use act::Closing;
 use child::Return;
 pub use child::long_results;
@@ -251,10 +251,10 @@ impl Desk<'_> {
             }
             Item::ChildFinished { child, ending } => self.child_finished(child, &ending),
             Item::ChildTerminated { child, run } => self.child_terminated(child, run.as_ref()),
-            Item::ChildReported { child, status } => {
-                // A rest that it came to for somebody else is none while it works for this thread.
-                let is_stale = |known: &Child| known.is_live() && RESTS.contains(&status.as_str());
-                if self.state.children.get(&child).is_some_and(|known| !known.terminated && !is_stale(known)) {
+            Item::ChildReported { child, status, for_others } => {
+                // What it does for somebody else is not to be seen while it works for this thread.
+                let is_stale = |known: &Child| known.terminated || (for_others && known.is_live());
+                if self.state.children.get(&child).is_some_and(|known| !is_stale(known)) {
                     self.emit(Event::ChildReported { child, status });
                 }
             }

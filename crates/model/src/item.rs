@@ -29,7 +29,13 @@ pub enum Item {
     /// A child has stopped in the middle of a run, which waits to be resumed.
     ChildInterrupted { child: ThreadId, run: RunId },
     /// A child says what it is doing.
-    ChildReported { child: ThreadId, status: String },
+    ChildReported {
+        child: ThreadId,
+        status: String,
+        /// These are not its own words: they tell how it stands with what somebody else than its parent asked of it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_others: bool,
+    },
     /// The variables that a request asks for. Its child starts as `child`; an unknown request is a no-op.
     Variables {
         request: RequestId,
@@ -97,4 +103,20 @@ pub struct Ask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTo {
     pub thread: ThreadId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ids, Timestamp};
+    use serde_json::json;
+
+    #[test]
+    fn a_report_of_an_earlier_version_is_the_child_s_own() {
+        let child = Ids::new(Timestamp(0), 1).thread();
+        let own = Item::ChildReported { child, status: "half way".to_owned(), for_others: false };
+        let written = json!({"child_reported": {"child": child, "status": "half way"}});
+        assert_eq!(serde_json::to_value(&own).expect("it can be written"), written);
+        assert_eq!(serde_json::from_value::<Item>(written).expect("it can be read"), own);
+    }
 }

@@ -113,7 +113,7 @@ impl Desk<'_> {
     /// Says in the parent's registry what this thread is doing.
     pub(super) fn report(&mut self, status: String) {
         if let Some(parent) = self.state.started.parent {
-            self.deliver(parent, Item::ChildReported { child: self.state.id(), status });
+            self.deliver(parent, Item::ChildReported { child: self.state.id(), status, for_others: false });
         }
     }
 

@@ -154,7 +154,8 @@ impl Desk<'_> {
     /// What its parent's registry says of it, where the parent has no part in what it does.
     pub(super) fn show_parent(&mut self, word: &str) {
         let Some(parent) = self.parent_of_instance() else { return };
-        self.deliver(parent, Item::ChildReported { child: self.state.id(), status: word.to_owned() });
+        let (child, status) = (self.state.id(), word.to_owned());
+        self.deliver(parent, Item::ChildReported { child, status, for_others: true });
     }
 
     fn parent_of_instance(&self) -> Option<ThreadId> {

@@ -304,7 +304,9 @@ fn letter(written: &Written, actor: &Actor, ledger: &Ledger) -> Item {
             let run = runs(actor).into_iter().find(|(thread, _)| *thread == child).map(|(_, run)| run);
             Item::ChildTerminated { child, run: run.filter(|_| *tells_run) }
         }
-        Written::ChildReports(nth) => Item::ChildReported { child: child(*nth), status: "busy".to_owned() },
+        Written::ChildReports(nth) => {
+            Item::ChildReported { child: child(*nth), status: "busy".to_owned(), for_others: false }
+        }
         Written::Variables(nth, name) => {
             let number = 20_000 + actor.journal.len() as u64;
             let unknown = Ids::new(Timestamp(0), number).request();

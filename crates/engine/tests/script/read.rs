@@ -1,7 +1,7 @@
 //! Inputs as the lines of a script.
 //!
 //! Letters: `message TEXT` · `ask RUN[->THREAD] TEXT` · `ended [CHILD/]RUN [quiet] OUTCOME TEXT [&PATH…]` ·
-//! `terminated CHILD [RUN]` · `reported CHILD TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
+//! `terminated CHILD [RUN]` · `reported CHILD [for_others] TEXT` · `interrupted CHILD RUN` · `interrupt RUN` · `resume RUN [TEXT]` ·
 //! `call CALL TOOL ARGUMENTS` · `variables REQUEST CHILD NAME=VALUE…` · `close REQUEST` · `cancel RUN` · `stop` · `terminate`.
 //! Others: `model TEXT | CALL=TOOL ARGUMENTS | …` · `advised TEXT | … [; ACT…]` · `model_failed WHY` · `tool CALL OUTCOME TEXT [&PATH…] [; ACT…] [ ^FACT…]`,
 //! where `script/act.rs` has the acts and a fact is `read PATH`, `changed PATH` or `ran CODE COMMAND` · `tick SECONDS|Nms` · `born RUN->THREAD [TEXT]` · `crash [without TOOL]` · `mail` · `broke WHY` · `bury WHY`.
@@ -93,7 +93,9 @@ impl Reader<'_> {
             }
             "reported" => {
                 let (child, status) = cut(rest);
-                Item::ChildReported { child: self.names.thread_named(child), status: status.to_owned() }
+                let (status, for_others) =
+                    status.strip_prefix("for_others ").map_or((status, false), |rest| (rest, true));
+                Item::ChildReported { child: self.names.thread_named(child), status: status.to_owned(), for_others }
             }
             "variables" => {
                 let mut words = rest.split(' ');

@@ -279,8 +279,9 @@ impl Renderer<'_> {
                 let run = run.as_ref().map(|run: &RunId| format!(" {}", self.names.run(run))).unwrap_or_default();
                 format!("ChildTerminated {}{run}", self.names.thread(*child))
             }
-            Item::ChildReported { child, status } => {
-                format!("ChildReported {} {}", self.names.thread(*child), self.quote(status))
+            Item::ChildReported { child, status, for_others } => {
+                let for_others = if *for_others { " for_others" } else { "" };
+                format!("ChildReported {}{for_others} {}", self.names.thread(*child), self.quote(status))
             }
             Item::Variables { request, child, variables, fingerprint: _ } => {
                 format!("Variables {} {}{}", self.names.request(*request), self.names.thread(*child), held(variables))

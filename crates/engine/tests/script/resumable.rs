@@ -489,11 +489,30 @@ fn a_registry_says_that_an_instance_works_for_somebody_else() {
         < message of a person
         ! SessionStarted a
         ! Posted user "of a person"
-        > Deliver p ChildReported t0 "running"
+        > Deliver p ChildReported t0 for_others "running"
         > CallModel kid a 0
         < model_failed refused
         ! SessionEnded failed "refused" rest=idle
-        > Deliver p ChildReported t0 "failed"
+        > Deliver p ChildReported t0 for_others "failed"
+        "#,
+    );
+}
+
+#[test]
+fn an_instance_at_work_says_of_itself_what_it_likes() {
+    check(
+        "boss children=helper*&",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"} ...
+        < reported c1 half way
+        ! ChildReported c1 "half way"
+        < reported c1 for_others idle
+        < reported c1 for_others running
+        < reported c1 failed
+        ! ChildReported c1 "failed"
+        < reported c1 idle
+        ! ChildReported c1 "idle"
         "#,
     );
 }
