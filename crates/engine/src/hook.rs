@@ -124,8 +124,7 @@ pub(crate) fn hooks_of<'t>(team: &'t Team, agent: &Name, side: Side) -> Vec<(&'t
 /// The hooks of a thread that wait for what has this name. While nobody acts, they are those of the side that everything
 /// begins with. Whoever works as another agent does is heard by that one's hooks: nobody gets around them by delegating.
 pub fn listeners<'t>(team: &'t Team, state: &ThreadState, event: &str) -> Vec<(&'t Name, &'t Arc<Hook>)> {
-    let first = || state.started.receives.unwrap_or(Side::A);
-    let side = state.session.as_ref().map_or_else(first, |session| session.acting);
+    let side = state.session.as_ref().map_or_else(|| state.first_side(), |session| session.acting);
     let mut hooks = hooks_of(team, state.started.mirrors.as_ref().unwrap_or(&state.agent), side);
     hooks.retain(|(_, hook)| hook.event == event);
     hooks

@@ -203,6 +203,13 @@ impl ThreadState {
         self.started.thread
     }
 
+    /// The side that acts first in a session. Which one receives messages was said of the agent that the thread began
+    /// with; any other begins with its side A.
+    pub(crate) fn first_side(&self) -> Side {
+        let receives = self.started.receives.filter(|_| self.agent == self.started.agent);
+        receives.unwrap_or(Side::A)
+    }
+
     /// What the thread's row says once this state is durable. `Running` means that effects are in flight.
     pub fn status(&self) -> ThreadStatus {
         if self.terminated.is_some() {

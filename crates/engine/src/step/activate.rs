@@ -16,14 +16,14 @@ impl<'a> Desk<'a> {
     /// Whether the thread begins although nobody has said anything: its immediate children wait for nobody. One that has
     /// begun before, and could not start them, does not try again until somebody writes to it.
     pub(super) fn begins_by_itself(&self) -> bool {
-        let first = self.world.side(self.state, self.first_side());
+        let first = self.world.side(self.state, self.state.first_side());
         let can_step = first.is_some_and(|side| side.steps_max != Some(0)) && self.world.limits.steps > 0;
         self.state.session.is_none() && self.state.transcript.is_empty() && can_step && self.is_inactive()
     }
 
     /// Whether an immediate child waits to be started.
     fn is_inactive(&self) -> bool {
-        let acting = self.state.session.as_ref().map_or(self.first_side(), |session| session.acting);
+        let acting = self.state.session.as_ref().map_or(self.state.first_side(), |session| session.acting);
         let side = self.world.side(self.state, acting);
         !self.state.activated[acting as usize]
             && side.is_some_and(|side| side.prompt.children().any(|entry| entry.immediate.is_some()))

@@ -27,7 +27,7 @@ impl Desk<'_> {
                 self.emit(Event::CallQueued { call: call.clone() });
             }
             None => {
-                let acting = self.first_side();
+                let acting = self.state.first_side();
                 self.emit(Event::SessionStarted { deadline, acting, ask: None });
                 let mut message = self.message(Role::Assistant, "");
                 message.side = Some(acting);

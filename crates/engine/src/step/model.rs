@@ -6,7 +6,7 @@ use crate::context;
 use crate::limit;
 use crate::state::{CallState, ThreadState};
 use entourage_model::{
-    Act, Binding, Dialect, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role, Side,
+    Act, Binding, Dialect, Ending, Event, HandoffEntry, Item, Kind, Message, ModelAnswer, Outcome, Posted, Role,
     SideConfig, Stop, ToolCall, ToolStatus, Usage, Write,
 };
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl<'a> Desk<'a> {
     /// Begins a session with the messages that wait.
     pub(super) fn start_session(&mut self) {
         let deadline = self.now.after(Duration::from_secs(self.world.limits.run_seconds));
-        let acting = self.first_side();
+        let acting = self.state.first_side();
         (self.resumed, self.note) = (false, None);
         self.emit(Event::SessionStarted { deadline, acting, ask: None });
         // Before any limit is looked at: a session that ends at once has still dealt with what waited.
@@ -48,11 +48,6 @@ impl<'a> Desk<'a> {
             self.show_parent("running");
         }
         self.think();
-    }
-
-    /// The side that acts first in a session.
-    pub(super) fn first_side(&self) -> Side {
-        self.state.started.receives.unwrap_or(Side::A)
     }
 
     /// Goes on with the acting side, once none of its calls is open.

@@ -589,3 +589,43 @@ fn the_agent_that_takes_over_has_its_own_steps() {
         "#,
     );
 }
+
+#[test]
+fn a_child_whose_side_b_is_written_to_and_that_was_taken_over_can_be_written_to_again() {
+    check(
+        "pair dual b.handoffs=clerk\nclerk\nthread pair child resumable receives=b dialect=standard",
+        r#"
+        < born r1->p go ...
+        < model | k1=clerk ...
+        < model filed
+        ! Answered a "filed"
+        ! TurnEnded a response next=a
+        ! SessionEnded done "filed" rest=idle
+        > EndRun r1 done "filed"
+        > Deliver p ChildEnded t0 r1 done "filed"
+        < ask r2->p more
+        ! SessionStarted a
+        ! Posted user "more" r2->p
+        > StartRun r2
+        > CallModel clerk a 0
+        "#,
+    );
+}
+
+#[test]
+fn a_pair_that_gets_the_thread_back_is_written_to_on_the_same_side_as_before() {
+    check(
+        "pair dual handoffs=clerk turns=1\nclerk handoffs=pair\nthread pair child resumable receives=b dialect=standard",
+        r#"
+        < born r1->p go ...
+        < model | k1=clerk ...
+        < model | k2=pair ...
+        < model back again ...
+        < ask r2->p more
+        ! SessionStarted b
+        ! Posted user "more" r2->p
+        > StartRun r2
+        > CallModel pair b 0
+        "#,
+    );
+}
