@@ -21,7 +21,15 @@ impl Desk<'_> {
         let limit = turn_limit(agent.session_turns_max, self.world.limits.session_turns);
         if agent.kind == Kind::AiHuman {
             self.emit(Event::TurnEnded { side, stop, next: Side::A });
-            return self.end_session(self.last_words(None));
+            let words = self.last_words(None);
+            let awaits_person = words.outcome == Outcome::Done && self.state.agent != self.state.started.agent;
+            self.end_session(words);
+            if awaits_person {
+                // No child begins with a person on a side: another agent has taken it over. Behind the ending, whose own
+                // word it replaces.
+                self.show_parent("awaiting_human");
+            }
+            return;
         }
         self.emit(Event::TurnEnded { side, stop, next: side.other() });
         if turns >= limit.1 {

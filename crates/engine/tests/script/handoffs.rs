@@ -603,6 +603,7 @@ fn a_child_whose_side_b_is_written_to_and_that_was_taken_over_can_be_written_to_
         ! SessionEnded done "filed" rest=idle
         > EndRun r1 done "filed"
         > Deliver p ChildEnded t0 r1 done "filed"
+        > Deliver p ChildReported t0 for_others "awaiting_human"
         < ask r2->p more
         ! SessionStarted a
         ! Posted user "more" r2->p
@@ -626,6 +627,23 @@ fn a_pair_that_gets_the_thread_back_is_written_to_on_the_same_side_as_before() {
         ! Posted user "more" r2->p
         > StartRun r2
         > CallModel pair b 0
+        "#,
+    );
+}
+
+#[test]
+fn a_child_that_failed_under_another_agent_awaits_nobody() {
+    check(
+        "pair dual handoffs=clerk\nclerk session_stop=finish tools=finish\nthread pair child resumable dialect=standard",
+        r#"
+        < born r1->p go ...
+        < model | k1=clerk ...
+        < model filed
+        ! Answered a "filed"
+        ! TurnEnded a response next=a
+        ! SessionEnded failed "`clerk` stopped without a result: it answered with a text; no session tool was called" rest=idle
+        > EndRun r1 failed "`clerk` stopped without a result: it answered with a text; no session tool was called"
+        > Deliver p ChildEnded t0 r1 failed "`clerk` stopped without a result: it answered with a text; no session tool was called"
         "#,
     );
 }

@@ -516,3 +516,26 @@ fn an_instance_at_work_says_of_itself_what_it_likes() {
         "#,
     );
 }
+
+#[test]
+fn a_registry_says_that_an_instance_awaits_a_person() {
+    check(
+        "boss children=helper*",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"help","name":"Ann"} ...
+        + ended r2 done filed
+        < reported c1 for_others awaiting_human
+        ! ChildEnded c1 r2 done
+        ! CallEnded k1 subagent_create done "filed\n\nReference: @c1"
+        ! ChildReported c1 "awaiting_human"
+        > DeliveredRun r2
+        > CallModel boss a 1
+        | system "You are boss/a."
+        | system "Subagents of this conversation:\n- @c1: Ann (helper), awaiting_human: Good at helper."
+        | user "hi"
+        | assistant "" k1
+        | tool k1 "filed\n\nReference: @c1"
+        "#,
+    );
+}
