@@ -92,7 +92,12 @@ pub(crate) fn lines(world: &World<'_>, state: &ThreadState, prompt: &Prompt, sid
                     lines.push(Line::Message { role: Role::User, message: Arc::clone(message), calls: false });
                 }
             }
-            (role, _) => lines.push(Line::Message { role, message: with_paths(message), calls: false }),
+            (role, _) => {
+                // What no side has said itself, but is said as an assistant, is side A's.
+                let is_others = role == Role::Assistant && side == Side::B;
+                let role = if is_others { Role::User } else { role };
+                lines.push(Line::Message { role, message: with_paths(message), calls: false });
+            }
         }
     }
     lines

@@ -233,3 +233,31 @@ fn a_text_ends_the_turn_of_a_side_that_also_has_a_stop_tool() {
         "#,
     );
 }
+
+#[test]
+fn what_nobody_has_said_but_as_an_assistant_is_side_a_s() {
+    check(
+        "pair dual turns=4 tools=note\ntool note",
+        r#"
+        < ask r1 start ...
+        < model | k1=note ...
+        < tool k1 done noted ; inject assistant it is noon
+        ! Injected assistant "it is noon"
+        ! CallEnded k1 note done "noted"
+        > CallModel pair a 1
+        | system "You are pair/a."
+        | user "start"
+        | assistant "" k1
+        | tool k1 "noted"
+        | assistant "it is noon"
+        < model from a
+        ! Answered a "from a"
+        ! TurnEnded a response next=b
+        > CallModel pair b 0
+        | system "You are pair/b."
+        | user "start"
+        | user "it is noon"
+        | user "from a"
+        "#,
+    );
+}
