@@ -80,6 +80,10 @@ impl Desk<'_> {
 
     pub(super) fn may_spawn(&mut self, order: &Order<'_>) -> Result<(), Refusal> {
         self.has_room(&order.entry)?;
+        room::fits(self.world, order.message.as_deref().unwrap_or_default())?;
+        if let Some(arguments) = &order.arguments {
+            room::fits(self.world, &arguments.to_string())?;
+        }
         self.has_servers(&order.entry)?;
         let needed = variable::needed(self.world, self.state, &order.entry);
         if needed.missing.is_empty() { Ok(()) } else { Err(self.request_variables(order, needed)) }
@@ -287,7 +291,8 @@ impl Desk<'_> {
 
     fn send(&mut self, call: &ToolCall, note: Note) {
         let (child, wait) = (note.child, self.wait(call, note.patience));
-        if let Err(refusal) = self.may_send(child) {
+        let fits = room::fits(self.world, &note.message);
+        if let Err(refusal) = fits.and_then(|()| self.may_send(child)) {
             let dialect = self.state.children.get(&child).map(|known| known.link.dialect).unwrap_or_default();
             return self.end_call(call, Outcome::Failed, refusal.spoken(dialect).text());
         }
@@ -322,6 +327,7 @@ impl Desk<'_> {
             return Err(Refusal::new("subagent_busy", format!("subagent `{child}` is still working for another call")));
         }
         let limits = self.world.limits;
+        room::has_queue(limits, known)?;
         if !known.is_live() && self.state.children_live >= limits.children_live {
             return Err(room::full(self.state, "children_live", limits.children_live, "wait for one of them to end"));
         }

@@ -40,8 +40,12 @@ impl Desk<'_> {
         let Some(child) = self.state.delegated.get(run).map(|delegated| delegated.child) else { return };
         let Some(link) = self.state.children.get(&child).map(|known| known.link.clone()) else { return };
         let max = self.world.limits.children_live;
-        if self.state.children_live >= max {
-            let refusal = room::full(self.state, "children_live", max, "wait for one of them to end");
+        let has_room = if self.state.children_live < max {
+            room::fits(self.world, message.as_deref().unwrap_or_default())
+        } else {
+            Err(room::full(self.state, "children_live", max, "wait for one of them to end"))
+        };
+        if let Err(refusal) = has_room {
             return self.end_call(call, Outcome::Failed, refusal.spoken(link.dialect).text());
         }
         let message = message.map(|text| Arc::new(self.message(Role::User, text)));

@@ -3,7 +3,7 @@
 use crate::dialect::Refusal;
 use crate::offer::World;
 use crate::state::{Child, ThreadState};
-use entourage_model::ChildEntry;
+use entourage_model::{ChildEntry, Limits};
 use serde_json::{Value, json};
 
 /// Whether the thread itself may start such a child now; whether its tree has room is known to the store.
@@ -32,6 +32,33 @@ pub(super) fn has_room(world: &World<'_>, state: &ThreadState, entry: &ChildEntr
         }
     }
     Ok(())
+}
+
+/// Whether what is said to a child is short enough.
+pub(super) fn fits(world: &World<'_>, said: &str) -> Result<(), Refusal> {
+    let (found, max) = (said.len(), world.limits.message_bytes);
+    if found <= max {
+        return Ok(());
+    }
+    let text = format!(
+        "the message has {found} bytes, and the limit `message_bytes` allows {max}; hand the long part over as a file"
+    );
+    Err(Refusal::new("message_too_large", text).with("max", json!(max)))
+}
+
+/// Whether the child can be asked for more. How many of its runs it has begun is not known here, so that all of them
+/// count.
+pub(super) fn has_queue(limits: &Limits, child: &Child) -> Result<(), Refusal> {
+    let (waiting, max) = (child.runs.chunk_by(|one, next| one.0 == next.0).count(), limits.queue_messages);
+    if waiting < max as usize {
+        return Ok(());
+    }
+    let text = format!(
+        "subagent `{}` has {waiting} requests that have not ended, as many as the limit `queue_messages` allows; wait for \
+         some of them",
+        child.link.thread
+    );
+    Err(Refusal::new("queue_full", text).with("max", json!(max)))
 }
 
 pub(super) fn full(state: &ThreadState, cap: &str, max: u32, advice: &str) -> Refusal {

@@ -216,3 +216,97 @@ fn a_child_with_bindings_that_reaches_max_steps_has_failed() {
         "#,
     );
 }
+
+#[test]
+fn a_message_to_a_child_is_no_longer_than_any_other_in_every_dialect() {
+    let told = "the message has 11 bytes, and the limit `message_bytes` allows 10; hand the long part over as a file";
+    let coded = format!("{{'error':{{'code':'message_too_large','message':'{told}','max':10}}}}");
+    check(
+        "boss children=scout,helper*\nlimits message_bytes=10",
+        &format!(
+            r#"
+        < ask r1 hi ...
+        < model | k1=scout {{"message":"0123456789"}} | k2=scout {{"message":"0123456789a"}} | k3=subagent_create {{"agent":"helper","message":"0123456789a","name":"Ann"}} | k4=subagent_create {{"agent":"helper","message":"go","name":"Bob"}}
+        ! Answered a "" k1 k2 k3 k4
+        ! ChildStarted c1 scout r2 call=k1
+        ! CallEnded k2 scout failed "{coded}"
+        ! CallEnded k3 subagent_create failed "{coded}"
+        ! ChildStarted c2 helper r3 call=k4 name="Bob"
+        > Spawn c1 scout depth=1 Message user "0123456789" r2->t0
+        > Spawn c2 helper depth=1 tag="name:Bob" resumable receives=a Message user "go" r3->t0
+        < ended r2 done ok ...
+        < ended r3 done ok ...
+        < model | k5=subagent_message {{"referenceId":"@c2","message":"0123456789a"}}
+        ! Answered a "" k5
+        ! CallEnded k5 subagent_message failed "{coded}"
+        > CallModel boss a 2
+        "#
+        ),
+    );
+    check(
+        "lead dialects=agentscope,dex\nkid format=agentscope\nscribe format=dex\nlimits message_bytes=10",
+        &format!(
+            r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {{"agent_id":"kid","task":"0123456789a"}} | k2=subagent {{"action":"run","profile":"scribe","task":"0123456789a"}}
+        ! Answered a "" k1 k2
+        ! CallEnded k1 agent_spawn failed "Error: message_too_large: {told}"
+        ! CallEnded k2 subagent failed "{coded}"
+        > CallModel lead a 1
+        "#
+        ),
+    );
+}
+
+#[test]
+fn arguments_of_a_child_are_no_longer_than_a_message() {
+    check(
+        "boss children=scout:goal\nscout dual schema=goal\nlimits message_bytes=14",
+        r#"
+        < ask r1 hi ...
+        < model | k1=scout {"goal":"dig"} | k2=scout {"goal":"dig deeper"}
+        ! Answered a "" k1 k2
+        ! ChildStarted c1 scout r2 call=k1
+        ! CallEnded k2 scout failed "{'error':{'code':'message_too_large','message':'the message has 21 bytes, and the limit `message_bytes` allows 14; hand the long part over as a file','max':14}}"
+        > Spawn c1 scout depth=1 Injected system "Arguments:\n{\n  'goal': 'dig'\n}" silent Message user "dig" r2->t0
+        "#,
+    );
+}
+
+#[test]
+fn no_more_is_asked_of_a_child_than_its_queue_may_hold() {
+    check(
+        "boss children=helper*&\nlimits queue_messages=2",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"helper","message":"one","name":"Ann"} ...
+        < model | k2=subagent_message {"referenceId":"@c1","message":"two"} | k3=subagent_message {"referenceId":"@c1","message":"three"}
+        ! Answered a "" k2 k3
+        ! ChildAsked c1 r3 background
+        ! CallEnded k2 subagent_message done "The message was queued. Reference: @c1"
+        ! CallEnded k3 subagent_message failed "{'error':{'code':'queue_full','message':'subagent `@c1` has 2 requests that have not ended, as many as the limit `queue_messages` allows; wait for some of them','max':2}}"
+        > NewRun r3 c1 helper "two"
+        > Deliver c1 Message user "two" r3->t0
+        > CallModel boss a 2
+        < ended r2 quiet done first ...
+        < model | k4=subagent_message {"referenceId":"@c1","message":"three"}
+        ! Answered a "" k4
+        ! ChildAsked c1 r4 background
+        ! CallEnded k4 subagent_message done "The message was queued. Reference: @c1"
+        > NewRun r4 c1 helper "three"
+        > Deliver c1 Message user "three" r4->t0
+        > CallModel boss a 3
+        "#,
+    );
+    check(
+        "lead dialects=agentscope\nkid format=agentscope\nlimits queue_messages=1",
+        r#"
+        < ask r1 hi ...
+        < model | k1=agent_spawn {"agent_id":"kid","task":"count","timeout_seconds":0} ...
+        < model | k2=agent_send {"agent_key":"agent:kid:@c1","message":"more","timeout_seconds":0}
+        ! Answered a "" k2
+        ! CallEnded k2 agent_send failed "Error: queue_full: subagent `@c1` has 1 requests that have not ended, as many as the limit `queue_messages` allows; wait for some of them"
+        > CallModel lead a 2
+        "#,
+    );
+}

@@ -13,8 +13,8 @@
 //! `first_parent_hooks=A` and `parent_hooks=A` those that it brings for its parent.
 //! `everybody A=1` and `user NAME A=1` are settings.
 //! `files /a.txt /b.txt` lie in the thread.
-//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7 tool_output_bytes=8`:
-//! `left` is the room in the tree.
+//! `limits depth=1 children_live=2 left=3 steps=4 session_turns=5 run_seconds=6 variables_seconds=7 queue_messages=8
+//! message_bytes=9 tool_output_bytes=10`: `left` is the room in the tree.
 //! `thread NAME [child] [resumable] [receives=b] [depth=N] [of=USER] [dialect=NAME] [mirrors=AGENT]`: by default the first agent, as a root.
 
 use crate::{entry, hook};
@@ -162,13 +162,14 @@ impl Setup {
         set(&mut self.limits.children_live, "children_live");
         set(&mut self.limits.steps, "steps");
         set(&mut self.limits.session_turns, "session_turns");
+        set(&mut self.limits.queue_messages, "queue_messages");
         set(&mut self.tree_left, "left");
         let set = |limit: &mut u64, key| *limit = value(words, key).map_or(*limit, |text| number(text).into());
         set(&mut self.limits.run_seconds, "run_seconds");
         set(&mut self.limits.variables_seconds, "variables_seconds");
-        if let Some(bytes) = value(words, "tool_output_bytes") {
-            self.limits.tool_output_bytes = number(bytes) as usize;
-        }
+        let bytes = |key| value(words, key).map(|text| text.parse().expect("a number"));
+        self.limits.tool_output_bytes = bytes("tool_output_bytes").unwrap_or(self.limits.tool_output_bytes);
+        self.limits.message_bytes = bytes("message_bytes").unwrap_or(self.limits.message_bytes);
     }
 
     /// Makes an agent of every child that is named and not declared.
