@@ -35,10 +35,24 @@ pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> 
         tools.push(create(world, &resumable));
     }
     let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
-    if lifecycle && state.children.values().any(|child| child.link.resumable && !child.terminated && is_ours(child)) {
+    let mut instances = state.children.values().filter(|child| is_instance(child));
+    if lifecycle && instances.any(|child| is_on(world, state, prompt, child)) {
         tools.push(message());
     }
     tools
+}
+
+/// Whether it is one of ours that can be written to again.
+fn is_instance(child: &Child) -> bool {
+    child.link.resumable && !child.terminated && is_ours(child)
+}
+
+/// Whether the branch is on that the child belongs to. One that this prompt does not have belongs to another, and nobody
+/// here switches it off.
+fn is_on(world: &World<'_>, state: &ThreadState, prompt: &Prompt, child: &Child) -> bool {
+    let is_same = |entry: &&ChildEntry| entry.agent == child.link.agent && entry.alias == child.link.alias;
+    let mut entries = prompt.children().filter(is_same).peekable();
+    entries.peek().is_none() || entries.any(|entry| is_enabled(world, state, prompt, entry.optional.as_deref()))
 }
 
 fn is_ours(child: &Child) -> bool {
@@ -286,7 +300,7 @@ impl<'a> Call<'_, 'a> {
     fn send(&self, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
         let reference = text(arguments, "referenceId")?;
         let known = reference.parse().ok().and_then(|id| self.state.children.get_key_value::<ThreadId>(&id));
-        let active = known.filter(|(_, child)| child.link.resumable && !child.terminated && is_ours(child));
+        let active = known.filter(|(_, child)| is_instance(child));
         let Some((id, child)) = active else { return Err(not_active(&reference)) };
         Ok(Wish::Send(Note {
             child: *id,
@@ -309,7 +323,7 @@ impl<'a> Call<'_, 'a> {
         if is_enabled(self.world, self.state, self.prompt, flag) {
             return Ok(());
         }
-        Err(Refusal::new("subagent_disabled", format!("subagent `{name}` is switched off")))
+        Err(disabled(name))
     }
 
     fn attachments(&self, arguments: &Map<String, Value>, property: Option<&str>) -> Result<Vec<Attachment>, Refusal> {
@@ -319,6 +333,9 @@ impl<'a> Call<'_, 'a> {
 }
 
 fn parse(arguments: &str) -> Result<Map<String, Value>, Refusal> {
+        if !is_on(self.world, self.state, self.prompt, child) {
+            return Err(disabled(child.link.alias.as_ref().unwrap_or(&child.link.agent)));
+        }
     match serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments }) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(Refusal::invalid("the arguments must be a JSON object")),
@@ -357,6 +374,10 @@ pub(crate) fn accepted(told: &Told<'_>) -> String {
 }
 
 /// What a waiting call is answered with.
+fn disabled(name: &Name) -> Refusal {
+    Refusal::new("subagent_disabled", format!("subagent `{name}` is switched off"))
+}
+
 pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
     let mut text = ending.text.clone();
     attach(&mut text, &ending.attachments);

@@ -135,7 +135,7 @@ fn a_handoff_that_is_off_is_neither_offered_nor_granted() {
 }
 
 #[test]
-fn a_child_of_a_branch_that_is_switched_off_later_can_still_be_written_to() {
+fn a_child_of_a_branch_that_is_switched_off_later_cannot_be_written_to_until_it_is_on_again() {
     check(
         "boss tools=note children=helper* optional=helper:WIDE env=WIDE:1\ntool note",
         r#"
@@ -147,12 +147,39 @@ fn a_child_of_a_branch_that_is_switched_off_later_can_still_be_written_to() {
         ! VariablesSet WIDE=0
         ! CallEnded k2 note done "noted"
         > CallModel boss a 2
-        % note subagent_message
+        % note
         < model | k3=subagent_message {"referenceId":"@c1","message":"more"}
         ! Answered a "" k3
-        ! ChildAsked c1 r3 call=k3
+        ! CallEnded k3 subagent_message failed "{'error':{'code':'subagent_disabled','message':'subagent `helper` is switched off'}}"
+        > CallModel boss a 3
+        < model | k4=note ...
+        < tool k4 done noted ; env WIDE 1
+        ! VariablesSet WIDE=1
+        ! CallEnded k4 note done "noted"
+        > CallModel boss a 4
+        % note subagent_create subagent_message
+        < model | k5=subagent_message {"referenceId":"@c1","message":"more"}
+        ! Answered a "" k5
+        ! ChildAsked c1 r3 call=k5
         > NewRun r3 c1 helper "more"
         > Deliver c1 Message user "more" r3->t0
+        "#,
+    );
+}
+
+#[test]
+fn a_child_of_another_branch_can_be_written_to_while_one_is_off() {
+    check(
+        "boss children=wide=helper*,deep=helper* optional=deep:DEEP",
+        r#"
+        < ask r1 hi ...
+        < model | k1=subagent_create {"agent":"wide","message":"go","name":"Ann"} ...
+        < ended r2 done here
+        ! ChildEnded c1 r2 done
+        ! CallEnded k1 subagent_create done "here\n\nReference: @c1"
+        > DeliveredRun r2
+        > CallModel boss a 1
+        % subagent_create subagent_message
         "#,
     );
 }
