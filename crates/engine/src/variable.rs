@@ -7,10 +7,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every variable that holds something for this thread, as a tool reads it. Secrets are among them: this is never for a
-/// model. What the prompt gives to that very tool goes before what it gives to all.
-pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap<String, String> {
+/// model. What the prompt that called it gives to that very tool goes before what it gives to all.
+pub fn for_tool(
+    world: &World<'_>,
+    state: &ThreadState,
+    prompt: Option<&Prompt>,
+    tool: &Name,
+) -> BTreeMap<String, String> {
     let agent = world.agent(state).into_iter().flat_map(|agent| agent.env.keys());
-    let prompt = world.prompt(state);
     let config = prompt.and_then(|prompt| prompt.tool_configs.get(tool));
     let given = prompt.into_iter().flat_map(|prompt| prompt.env.keys());
     let given = given.chain(config.into_iter().flat_map(|config| config.env.keys()));
@@ -29,7 +33,7 @@ pub fn for_tool(world: &World<'_>, state: &ThreadState, tool: &Name) -> BTreeMap
 pub fn for_relative(world: &World<'_>, state: &ThreadState) -> BTreeMap<String, String> {
     let hidden: BTreeSet<&str> = world.team.hidden().collect();
     let is_secret = |name: &str| state.variables.get(name).is_some_and(VariableValue::is_secret);
-    let mut known = for_tool(world, state, &Name::from(""));
+    let mut known = for_tool(world, state, world.prompt(state), &Name::from(""));
     known.retain(|name, _| !is_secret(name) && !hidden.contains(name.as_str()));
     known
 }

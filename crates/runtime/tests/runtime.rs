@@ -26,6 +26,8 @@ mod hook_requests;
 mod hooks;
 #[path = "runtime/nodes.rs"]
 mod nodes;
+#[path = "runtime/prompts.rs"]
+mod prompts;
 #[path = "runtime/remotes.rs"]
 mod remotes;
 #[path = "runtime/script_ends.rs"]

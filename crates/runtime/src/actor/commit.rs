@@ -219,6 +219,7 @@ impl Actor {
 
     fn scene(&self, tool: &Arc<ScriptTool>) -> perform::Scene {
         perform::Scene {
+            subprompt: None,
             place: self.place(),
             team: Arc::clone(&self.team),
             tool: Arc::clone(tool),

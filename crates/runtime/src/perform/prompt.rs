@@ -124,6 +124,7 @@ impl Interview {
                 let server = prompt.and_then(|prompt| Some(server(prompt, &call.name)?.key.clone()));
                 let folder = self.state.folder(&self.team);
                 tool(inner, Caller { place: self.place, folder, server }, (call, key), false)
+                    subprompt: Some(self.entry.prompt.clone()),
             }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };

@@ -21,7 +21,7 @@ use crate::runtime::Inner;
 use desk::Desk;
 use door::{Runner, ThreadDoor};
 use entourage_engine::{Input, ThreadState};
-use entourage_model::{Act, Attachment, FileRow, Outcome, ScriptTool, Team, ToolCall};
+use entourage_model::{Act, Attachment, FileRow, Name, Outcome, ScriptTool, Team, ToolCall};
 use entourage_outside::tool::{Output, ScriptCall, bounded};
 use futures::FutureExt as _;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub(crate) struct Scene {
     pub(crate) place: Place,
     pub(crate) team: Arc<Team>,
     pub(crate) tool: Arc<ScriptTool>,
+    /// The prompt that calls it, where that was called as a tool itself.
+    pub(crate) subprompt: Option<Name>,
     /// As it is when the call begins.
     pub(crate) state: ThreadState,
 }
@@ -48,9 +50,11 @@ struct Returned {
 pub(crate) fn script(inner: &Arc<Inner>, scene: Scene, (call, key): (ToolCall, String), repeatable: bool) -> Flight {
     let inner = Arc::clone(inner);
     async move {
-        let Scene { place, team, tool, state } = scene;
+        let Scene { place, team, tool, subprompt, state } = scene;
         let scene = (place, team, Runner::Tool(Arc::clone(&tool)));
-        let door = Arc::new(ThreadDoor::new(inner, scene, Desk::new(state, None), key, 0));
+        let mut door = ThreadDoor::new(inner, scene, Desk::new(state, None), key, 0);
+        door.subprompt = subprompt;
+        let door = Arc::new(door);
         let ended = match run(Arc::clone(&door), &tool, &call.arguments).await {
             Ok(Returned { output, files, acts }) => Input::ToolEnded {
                 call: call.id,

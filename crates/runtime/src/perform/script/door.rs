@@ -16,7 +16,7 @@ use entourage_outside::tool::Door;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -56,6 +56,8 @@ pub(super) struct ThreadDoor {
     pub(super) place: Place,
     pub(super) team: Arc<Team>,
     pub(super) runner: Runner,
+    /// The prompt that was called as a tool and has called this one; nothing where the acting side has.
+    pub(super) subprompt: Option<Name>,
     /// It is that of a hook, or of a call inside one.
     pub(super) is_hook: bool,
     /// Of the call, and of none inside it.
@@ -93,7 +95,7 @@ impl Door for ThreadDoor {
             "arguments": arguments_of(started),
             "context": {},
             "options": self.options(&desk.state),
-            "env": variables_for_tool(&self.world(), &desk.state, self.runner.name()),
+            "env": self.variables(&desk.state),
             "agentNames": self.team.agents.keys().collect::<Vec<_>>(),
             "promptNames": prompts().map(|prompt| &prompt.name).collect::<BTreeSet<_>>(),
             "modelNames": models,
@@ -170,7 +172,7 @@ impl ThreadDoor {
     ) -> Self {
         let is_hook = matches!(runner, Runner::Hook(_));
         let witnessed = Arc::default();
-        Self { inner, place, team, runner, is_hook, key, depth, desk: Mutex::new(desk), witnessed }
+        Self { inner, place, team, runner, subprompt: None, is_hook, key, depth, desk: Mutex::new(desk), witnessed }
     }
 
     /// The door of a call inside this one.
@@ -178,7 +180,8 @@ impl ThreadDoor {
         let desk = self.desk().inner();
         let scene = (self.place, Arc::clone(&self.team), Runner::Tool(Arc::clone(tool)));
         let door = Self::new(Arc::clone(&self.inner), scene, desk, self.inner_key(), self.depth + 1);
-        Self { is_hook: self.is_hook, witnessed: Arc::clone(&self.witnessed), ..door }
+        let subprompt = self.subprompt.clone();
+        Self { is_hook: self.is_hook, subprompt, witnessed: Arc::clone(&self.witnessed), ..door }
     }
 
     /// Keeps what a call inside this one did, as others may read it.
@@ -203,14 +206,27 @@ impl ThreadDoor {
         self.inner.world(&self.team, 0)
     }
 
-    /// What the prompt at work gives to this very tool.
+    /// The prompt at work.
+    fn prompt(&self, state: &ThreadState) -> Option<&Prompt> {
+        match &self.subprompt {
+            Some(name) => self.team.prompts.get(name).map(|prompt| &**prompt),
+            None => self.world().prompt(state),
+        }
+    }
+
+    /// What it gives to this very tool.
     fn options(&self, state: &ThreadState) -> Option<&Map<String, Value>> {
         let Runner::Tool(tool) = &self.runner else { return None };
-        let config = self.world().prompt(state)?.tool_configs.get(&tool.spec.name)?;
+        let config = self.prompt(state)?.tool_configs.get(&tool.spec.name)?;
         Some(&config.options)
     }
 
     /// A tool that says what it uses is held to it.
+    /// Every variable that the code may read.
+    pub(super) fn variables(&self, state: &ThreadState) -> BTreeMap<String, String> {
+        variables_for_tool(&self.world(), state, self.prompt(state), self.runner.name())
+    }
+
     pub(super) fn may_use(&self, name: &Name) -> Result<(), String> {
         let uses = self.runner.uses();
         if uses.is_empty() || uses.contains(name) {

@@ -5,7 +5,6 @@
 //! (values, variables) and what it writes to files.
 
 use super::door::ThreadDoor;
-use entourage_engine::variables_for_tool;
 use entourage_model::{Act, Fact, Message, StopSession};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -127,7 +126,7 @@ impl ThreadDoor {
         if names.is_empty() {
             return None;
         }
-        let known = variables_for_tool(&self.world(), &self.desk().state, self.runner.name());
+        let known = self.variables(&self.desk().state);
         let held = known.into_iter().filter(|(name, value)| names.contains(name) && value.len() >= SECRET_BYTES_MIN);
         Some(Secrets::new(held))
     }

@@ -1,0 +1,65 @@
+//! Prompts that another prompt calls as tools.
+
+use crate::smithy::{PROBE, team, user_of};
+use crate::stage::{Stage, by_turn};
+use entourage_model::{Message, PromptEntry, Role, Team, ToolConfig, ToolEntry};
+use entourage_testkit::{Reply, cast};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// `boss` may call the prompt `planner`, and both may call a probe with this body.
+struct Case {
+    body: &'static str,
+    entry: PromptEntry,
+    /// What the planner wants to be called with.
+    schema: Option<Value>,
+    /// What the boss calls the planner with, and what the planner says to it.
+    asked: Value,
+    said: Reply,
+}
+
+impl Case {
+    fn new(body: &'static str) -> Self {
+        let entry = PromptEntry::new("planner".into(), "Plans.");
+        Self { body, entry, schema: None, asked: json!({"message": "plan"}), said: Reply::call(PROBE, json!({})) }
+    }
+
+    fn team(&self) -> Arc<Team> {
+        let config = |tone: &str| -> ToolConfig {
+            serde_json::from_value(json!({"env": {"TONE": tone}, "options": {"tone": tone}})).expect("a config")
+        };
+        let mut boss = user_of("boss", &[PROBE]);
+        boss.side_a.prompt.tools.push(ToolEntry::Prompt(self.entry.clone()));
+        boss.side_a.prompt.tool_configs.insert(PROBE.into(), config("loud"));
+        boss.side_a.prompt.env.insert("PLACE".to_owned(), "office".to_owned());
+        let mut planner = cast::side("planner", vec![cast::tool(PROBE)]).prompt;
+        planner.tool_configs.insert(PROBE.into(), config("dry"));
+        planner.env.insert("PLACE".to_owned(), "desk".to_owned());
+        planner.required_schema = self.schema.clone();
+        let mut team = Team::clone(&team(vec![boss], &[(PROBE, self.body)]));
+        team.prompts.insert("planner".into(), Arc::new(planner));
+        Arc::new(team)
+    }
+
+    /// The results that the boss was given: of the probe, which it calls first, and of the planner.
+    async fn play(self) -> Vec<Message> {
+        let calls =
+            vec![Reply::call(PROBE, json!({})), Reply::call("planner", self.asked.clone()), Reply::text("over")];
+        let brain = by_turn(vec![("boss", calls), ("planner", vec![self.said.clone()])]);
+        let mut stage = Stage::new(Vec::new(), brain).await;
+        stage.team = self.team();
+        let (thread, _) = stage.create("boss", "go").await;
+        stage.settle(thread).await;
+        stage.messages(thread).await.into_iter().filter(|message| message.role == Role::Tool).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_tool_is_given_what_the_prompt_says_that_calls_it() {
+    let results = Case::new("return [state.env('TONE'), state.env('PLACE'), state.options.tone].join();").play().await;
+    let texts: Vec<_> = results.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!(texts, ["loud,office,loud", "`probe` returned:\ndry,desk,dry"]);
+    let inner = "if (args.count) return (await state.invokeTool('probe', {})).result; return state.env('PLACE');";
+    let results = Case { said: Reply::call(PROBE, json!({"count": 1})), ..Case::new(inner) }.play().await;
+    assert_eq!(results[1].content, "`probe` returned:\ndesk", "a call inside a call is made for the same prompt");
+}
