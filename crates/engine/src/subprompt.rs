@@ -100,7 +100,7 @@ fn question(
     let arguments = Value::Object(arguments);
     let mut content = match (&prompt.required_schema, said) {
         (Some(schema), said) => {
-            schema::check(schema, &arguments).map_err(|refusal| refusal.text())?;
+            schema::check(schema, &arguments).map_err(|refusal| refusal.message())?;
             said.unwrap_or_else(|| pretty(&arguments))
         }
         (None, Some(said)) => said,

@@ -39,6 +39,14 @@ impl Refusal {
         }
     }
 
+    /// What is wrong, in words alone.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Coded(told) => told["error"]["message"].as_str().unwrap_or_default().to_owned(),
+            Self::Plain(text) => text.clone(),
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Coded(told) => told.to_string(),

@@ -26,6 +26,8 @@ pub(crate) struct Interview {
 /// What the prompt said and did so far.
 #[derive(Debug, Default)]
 struct Answer {
+    /// One of its calls has failed.
+    has_failed: bool,
     parts: Vec<String>,
     attachments: Vec<Attachment>,
     acts: Vec<Act>,
@@ -43,13 +45,17 @@ pub(crate) fn prompt(
     async move {
         let name = call.name.clone();
         let (outcome, answer) = match interview.conduct(&inner, &call, &key).boxed().await {
+            Ok(answer) if answer.has_failed => (Outcome::Failed, answer),
             Ok(answer) => (Outcome::Done, answer),
             Err(why) => {
                 let text = format!("`{name}` failed: {why}");
                 (Outcome::Failed, Answer { parts: vec![text], ..Answer::default() })
             }
         };
-        let Answer { parts, attachments, acts, facts } = answer;
+        let Answer { has_failed, mut parts, attachments, acts, facts } = answer;
+        if has_failed && parts.is_empty() {
+            parts.push(format!("`{name}` failed: a tool that it called has failed"));
+        }
         let ended = Input::ToolEnded { call: call.id, outcome, text: parts.join("\n\n"), attachments, acts, facts };
         (ended, repeatable)
     }
@@ -77,8 +83,11 @@ impl Interview {
         for (place, call) in said.calls.into_iter().enumerate() {
             if offered.contains(&call.name) {
                 self.call(inner, (call, format!("{key}/{place}")), &mut answer).await;
-            } else if self.entry.include_errors {
-                answer.parts.push(format!("`{}` failed: there is no such tool here", call.name));
+            } else {
+                answer.has_failed = true;
+                if self.entry.include_errors {
+                    answer.parts.push(format!("`{}` failed: there is no such tool here", call.name));
+                }
             }
         }
         Ok(answer)
@@ -115,6 +124,7 @@ impl Interview {
                     place: self.place,
                     team: Arc::clone(&self.team),
                     tool: Arc::clone(code),
+                    subprompt: Some(self.entry.prompt.clone()),
                     state: self.state.clone(),
                 };
                 script(inner, scene, (call, key), false)
@@ -124,7 +134,6 @@ impl Interview {
                 let server = prompt.and_then(|prompt| Some(server(prompt, &call.name)?.key.clone()));
                 let folder = self.state.folder(&self.team);
                 tool(inner, Caller { place: self.place, folder, server }, (call, key), false)
-                    subprompt: Some(self.entry.prompt.clone()),
             }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };
@@ -132,6 +141,7 @@ impl Interview {
         answer.acts.extend(acts);
         answer.facts.extend(facts);
         let is_done = outcome == Outcome::Done;
+        answer.has_failed |= !is_done;
         if if is_done { self.entry.include_tool_calls } else { self.entry.include_errors } {
             let verb = if is_done { "returned" } else { "failed" };
             answer.parts.push(format!("`{name}` {verb}:\n{text}"));

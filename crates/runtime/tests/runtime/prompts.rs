@@ -2,7 +2,7 @@
 
 use crate::smithy::{PROBE, team, user_of};
 use crate::stage::{Stage, by_turn};
-use entourage_model::{Message, PromptEntry, Role, Team, ToolConfig, ToolEntry};
+use entourage_model::{Message, PromptEntry, Role, Team, ToolConfig, ToolEntry, ToolStatus};
 use entourage_testkit::{Reply, cast};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -62,4 +62,32 @@ async fn a_tool_is_given_what_the_prompt_says_that_calls_it() {
     let inner = "if (args.count) return (await state.invokeTool('probe', {})).result; return state.env('PLACE');";
     let results = Case { said: Reply::call(PROBE, json!({"count": 1})), ..Case::new(inner) }.play().await;
     assert_eq!(results[1].content, "`probe` returned:\ndesk", "a call inside a call is made for the same prompt");
+}
+
+#[tokio::test]
+async fn a_prompt_whose_call_failed_has_failed() {
+    let failing = || Case::new("return { status: 'error', error: 'no city' };");
+    let hushed = PromptEntry { include_errors: false, ..PromptEntry::new("planner".into(), "Plans.") };
+    let cases = [
+        (failing(), "`probe` failed:\nno city"),
+        (Case { entry: hushed, ..failing() }, "`planner` failed: a tool that it called has failed"),
+        (Case { said: Reply::call("nothing", json!({})), ..failing() }, "`nothing` failed: there is no such tool here"),
+    ];
+    for (case, expected) in cases {
+        let results = case.play().await;
+        assert_eq!((results[1].content.as_str(), results[1].tool_status), (expected, Some(ToolStatus::Error)));
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_call_of_a_prompt_is_said_in_words() {
+    let schema = json!({"type": "object", "properties": {"goal": {"type": "string"}}, "required": ["goal"]});
+    let cases = [
+        (Some(schema), json!({}), "`planner` failed: the arguments are wrong: \"goal\" is a required property"),
+        (None, json!({"message": 1}), "`planner` failed: `message` must be a text"),
+    ];
+    for (schema, asked, expected) in cases {
+        let results = Case { schema, asked, ..Case::new("return 'ok';") }.play().await;
+        assert_eq!((results[1].content.as_str(), results[1].tool_status), (expected, Some(ToolStatus::Error)));
+    }
 }
