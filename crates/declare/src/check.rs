@@ -22,7 +22,7 @@ pub(crate) use toolkit::Toolkit;
 
 use crate::Tools;
 use crate::draft::Drafts;
-use entourage_model::{Agent, Hook, Name, Prompt, Report, ScriptTool, ToolEntry};
+use entourage_model::{Agent, Hook, Name, Prompt, Report, ScriptTool};
 use ledger::{Id, Ledger};
 use shelf::Shelf;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +71,7 @@ fn check_all(shelf: &Shelf<'_>, ledger: &mut Ledger) -> Checked {
         prompts.insert(name, checker.check(text, ledger));
     }
     let agents = shelf.agents.values().filter_map(|declared| agent::check(shelf, &prompts, declared, ledger)).collect();
+    entry::idle_in_prompts(shelf, &prompts, ledger);
     let called = called(&prompts, &tools);
     let prompts = prompts.into_iter().filter(|(name, _)| called.contains(*name));
     let prompts = prompts.map(|(name, prompt)| (name.clone(), prompt)).collect();
@@ -79,9 +80,5 @@ fn check_all(shelf: &Shelf<'_>, ledger: &mut Ledger) -> Checked {
 
 /// The names of everything that a prompt or a tool calls.
 fn called(prompts: &BTreeMap<&Name, Prompt>, tools: &BTreeMap<Name, ScriptTool>) -> BTreeSet<Name> {
-    let by_prompts = prompts.values().flat_map(|prompt| &prompt.tools).filter_map(|entry| match entry {
-        ToolEntry::Prompt(entry) => Some(&entry.prompt),
-        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
-    });
-    by_prompts.chain(tools.values().flat_map(|tool| &tool.uses)).cloned().collect()
+    entry::called_prompts(prompts).chain(tools.values().flat_map(|tool| &tool.uses)).cloned().collect()
 }

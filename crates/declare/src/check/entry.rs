@@ -7,9 +7,9 @@ use super::shelf::Shelf;
 use crate::draft::{AgentDraft, Claim, Declared, EntryDraft, EntryKind, FullEntry, PromptDraft};
 use crate::faults::{meant_or, quoted};
 use entourage_model::{
-    ChildEntry, HandoffEntry, Kind, Name, Place, PromptEntry, Report, ToolConfig, ToolEntry, server_of,
+    ChildEntry, HandoffEntry, Kind, Name, Place, Prompt, PromptEntry, Report, ToolConfig, ToolEntry, server_of,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Entries {
@@ -213,6 +213,39 @@ impl<'a> Checker<'a> {
             self.entries.configs.insert(name, config.clone());
         }
         self.entries.tools.push(resolved);
+    }
+}
+
+/// The prompts that a prompt calls.
+pub(super) fn called_prompts<'p>(prompts: &'p BTreeMap<&Name, Prompt>) -> impl Iterator<Item = &'p Name> {
+    prompts.values().flat_map(|prompt| &prompt.tools).filter_map(|entry| match entry {
+        ToolEntry::Prompt(entry) => Some(&entry.prompt),
+        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => None,
+    })
+}
+
+/// Says which entries nobody calls where their prompt is called itself: it is asked once, and only tools answer in time.
+pub(super) fn idle_in_prompts(shelf: &Shelf<'_>, prompts: &BTreeMap<&Name, Prompt>, ledger: &mut Ledger) {
+    for called in called_prompts(prompts).collect::<BTreeSet<_>>() {
+        let Some((declared, prompt)) = shelf.prompts.get(called).zip(prompts.get(called)) else { continue };
+        let idle: BTreeSet<&Name> = prompt.tools.iter().filter_map(other_than_tool).collect();
+        let listed = declared.draft.iter().flat_map(|draft| &draft.tools);
+        for entry in listed.filter(|entry| idle.contains(entry.name())) {
+            let (name, id) = (quoted(entry.name().as_str()), Id::Prompt(called.clone()));
+            let what = format!("{name} has no effect where {id} is called as a tool: it may call only tools there");
+            let report = Report::warning("D009", what).at(declared.place(entry.spot()));
+            ledger.reports.push(report.hint("list it in the prompt of a side"));
+        }
+    }
+}
+
+/// The agent or prompt that an entry names.
+fn other_than_tool(entry: &ToolEntry) -> Option<&Name> {
+    match entry {
+        ToolEntry::Tool(_) => None,
+        ToolEntry::Child(child) => Some(&child.agent),
+        ToolEntry::Handoff(handoff) => Some(&handoff.agent),
+        ToolEntry::Prompt(prompt) => Some(&prompt.prompt),
     }
 }
 

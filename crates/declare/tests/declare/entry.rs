@@ -126,6 +126,39 @@ fn what_is_not_supported_yet_is_a_warning() {
 }
 
 #[test]
+fn what_a_prompt_lists_beside_tools_has_no_effect_where_it_is_called_itself() {
+    let told = |name: &str, place: &str| {
+        format!(
+            "warning[D009]: `{name}` has no effect where prompt `p` is called as a tool: it may call only tools there at agents/prompts/p.json:{place}; list it in the prompt of a side"
+        )
+    };
+    let listed = |caller: &str| {
+        let loaded = project(&format!(
+            r#"
+-- agents/agents/a.json
+{{"name": "a", "sideA": {{"prompt": "caller"}}}}
+-- agents/agents/child.json
+{{"name": "child", "type": "dual_ai", "sideA": {{"prompt": "other"}}, "sideB": {{"prompt": "other"}}}}
+-- agents/agents/person.json
+{{"name": "person", "sideA": {{"prompt": "other"}}}}
+-- agents/prompts/caller.json
+{{"name": "caller", "prompt": "x", "tools": [{caller}]}}
+-- agents/prompts/other.json
+{{"name": "other", "toolDescription": "Answers.", "prompt": "Work."}}
+-- agents/prompts/p.json
+{{"name": "p", "toolDescription": "Plans.", "prompt": "x", "tools": ["read_file",
+ "other",
+ {{"name": "child"}},
+ "person"]}}
+"#
+        ));
+        lines(&loaded)
+    };
+    assert_eq!(listed(r#""p""#), [told("other", "2:2"), told("child", "3:3"), told("person", "4:2")]);
+    assert_eq!(listed(r#""read_file""#), [""; 0]);
+}
+
+#[test]
 fn a_name_that_may_mean_two_things_is_an_error_unless_the_fields_decide() {
     check(
         r#""twin""#,
