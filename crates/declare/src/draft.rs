@@ -123,6 +123,8 @@ pub(crate) struct PromptDraft {
     pub(crate) only_tool: Option<Spot>,
     pub(crate) required_schema: Option<Value>,
     pub(crate) reasoning: Option<Reasoning>,
+    /// Where it says how many tokens the model may think.
+    pub(crate) budget: Option<Spot>,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) hooks: Vec<At<Name>>,

@@ -31,6 +31,7 @@ impl Checker<'_> {
             let report = Report::error("D037", what).hint("list the one tool that is to be called, or use `required`");
             ledger.refuse(&id, report.at(declared.place(spot)));
         }
+        self.budget(model.as_ref(), ledger);
         let (model, fallbacks) = model.map(|model| (model.model, model.fallbacks)).unzip();
         Prompt {
             model,
@@ -75,6 +76,16 @@ impl Checker<'_> {
                 }
                 None
             }
+        }
+    }
+
+    /// Chat Completions knows how hard a model is to think, not how long.
+    fn budget(&self, model: Option<&Resolved>, ledger: &mut Ledger) {
+        let is_deaf = model.is_some_and(|model| model.model.provider() == "openai");
+        if let Some(spot) = self.draft.budget.filter(|_| is_deaf) {
+            let what = "`reasoning.maxTokens` has no effect on a model of `openai`";
+            let report = Report::warning("D009", what).at(self.declared.place(spot));
+            ledger.reports.push(report.hint("say by `reasoning.effort` how hard it is to think"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! A prompt definition → draft.
 
-use super::{Definition, Named, part, tool_entry, variable};
+use super::{Definition, Named, child, part, tool_entry, variable};
 use crate::draft::PromptDraft;
 use crate::fields::{Fields, Shape};
 use crate::tree::{Spot, Tree};
@@ -14,10 +14,14 @@ impl Definition for PromptDraft {
 
     fn read(mut fields: Fields<'_>, _: Option<Arc<Program>>) -> Self {
         let parts = part::read_all(&mut fields);
-        let reasoning = reasoning(&mut fields);
+        let (reasoning, budget) = reasoning(&mut fields).unzip();
         let tools = tool_entry::read_all(&mut fields);
         let (tool_choice, only_tool) = tool_choice(&mut fields);
         fields.keep("exposeAsTool", Shape::Flag);
+        let threshold = fields.node("recentImageThreshold");
+        if let Some(node) = threshold.filter(|node| matches!(node.tree, Tree::Number(_))) {
+            child::unsupported(&mut fields, "recentImageThreshold", node);
+        }
         fields.keep("recentImageThreshold", Shape::Amount);
         let tool_description = fields.text("toolDescription");
         if let Some(text) = &tool_description {
@@ -34,6 +38,7 @@ impl Definition for PromptDraft {
             only_tool,
             required_schema: required_schema(&mut fields),
             reasoning,
+            budget: budget.flatten(),
             env: fields.text_map("env").unwrap_or_default(),
             variables: variable::read_all(&mut fields),
             hooks: fields.names("hooks"),
@@ -72,16 +77,23 @@ fn required_schema(fields: &mut Fields<'_>) -> Option<Value> {
     Some(schema)
 }
 
-fn reasoning(fields: &mut Fields<'_>) -> Option<Reasoning> {
+/// What is said of thinking, and where it says how long that may be.
+///
+/// What a model thinks is kept by nobody: that is what `exclude` asks for, and what stands against `include`.
+fn reasoning(fields: &mut Fields<'_>) -> Option<(Reasoning, Option<Spot>)> {
     let node = fields.node("reasoning")?;
     let mut inner = fields.within(node, "reasoning")?;
     let reasoning = Reasoning {
         effort: inner.name("effort").map(|effort| effort.value.to_string()),
         tokens_max: inner.count("maxTokens"),
     };
+    let budget = inner.spot("maxTokens");
     inner.keep("exclude", Shape::Flag);
+    if let Some(node) = inner.node("include").filter(|node| matches!(node.tree, Tree::Flag(true))) {
+        child::unsupported(&mut inner, "reasoning.include", node);
+    }
     inner.keep("include", Shape::Flag);
     let rest = inner.finish();
     fields.keep_rest("reasoning", rest);
-    Some(reasoning)
+    Some((reasoning, budget))
 }

@@ -36,8 +36,8 @@ fn a_whole_prompt_is_clean() {
     check(
         r#""toolDescription": "t", "model": "openai:gpt-5:turbo", "includeChat": true, "includePastTools": true,
         "parallelToolCalls": false, "toolChoice": "required", "requiredSchema": {"type": "object"},
-        "reasoning": {"effort": "high", "maxTokens": 100, "exclude": true, "include": false},
-        "variables": [], "env": {}, "hooks": [], "recentImageThreshold": 3, "exposeAsTool": false,
+        "reasoning": {"effort": "high", "exclude": true, "include": false},
+        "variables": [], "env": {}, "hooks": [], "exposeAsTool": false,
         "prompt": [{"type": "text", "content": "a"}, {"type": "env", "property": "X"}, {"type": "include", "prompt": "other"}],
         "tools": ["read_file", {"name": "list_files", "options": {"a": 1}}, {"name": "child", "blocking": false,
             "initUserMessageProperty": "m", "initAttachmentsProperty": "f", "initAgentNameProperty": "n",
@@ -46,6 +46,22 @@ fn a_whole_prompt_is_clean() {
         &[],
     );
     check_tools(r#"{"name": "child", "resumable": false}"#, &[]);
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    check(
+        r#""prompt": "", "recentImageThreshold": 3"#,
+        &["warning[D009]: `recentImageThreshold` is not supported yet and has no effect at 1:29"],
+    );
+    check(
+        r#""prompt": "", "reasoning": {"include": true}"#,
+        &["warning[D009]: `reasoning.include` is not supported yet and has no effect at 1:43"],
+    );
+    let budget = |model: &str| format!(r#""prompt": "", "model": "{model}", "reasoning": {{"maxTokens": 100}}"#);
+    let deaf = "warning[D009]: `reasoning.maxTokens` has no effect on a model of `openai` at 1:64; say by `reasoning.effort` how hard it is to think";
+    check(&budget("openai:m"), &[deaf]);
+    check(&budget("anthropic:m"), &[]);
 }
 
 #[test]
