@@ -4,9 +4,10 @@
 //! written; and when its call has ended, where its acts become part of the decision.
 
 use crate::apply::apply;
+use crate::dialect::standard::{is_enabled, is_for_code};
 use crate::offer::{World, toolkit};
 use crate::state::{Session, ThreadState};
-use entourage_model::{Act, Event, Message, MessageId, Name, Role, ThreadId, ToolCall};
+use entourage_model::{Act, Event, Message, MessageId, Name, Role, ThreadId, ToolCall, ToolEntry};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub fn permit(world: &World<'_>, state: &ThreadState, act: &Act) -> Result<(), S
             check_size(max, "the text for the parent", text.len())
         }
         Act::QueueTool { name, arguments } => {
-            may_call(world, state, name)?;
+            may_queue(world, state, name)?;
             check_size(max, "the text of the arguments", arguments.len())?;
             let session = session(state)?;
             if session.open == 0 {
@@ -88,7 +89,31 @@ pub fn may_call(world: &World<'_>, state: &ThreadState, tool: &Name) -> Result<(
         let mut listed = world.prompt(state).into_iter().flat_map(|prompt| toolkit(world, state, prompt));
         listed.any(|spec| spec.name == *tool)
     };
-    if is_own || is_listed() { Ok(()) } else { Err(format!("there is no tool `{tool}` that could be called here")) }
+    if is_own || is_listed() {
+        return Ok(());
+    }
+    if can_be_queued(world, state, tool) {
+        return Err(format!("`{tool}` is no tool: it can be queued, and not be waited for"));
+    }
+    Err(format!("there is no tool `{tool}` that could be called here"))
+}
+
+/// Whether code of this thread may make the call behind the others: a tool that it may call, or whoever else the acting
+/// prompt lists, also one that its model is not shown.
+fn may_queue(world: &World<'_>, state: &ThreadState, name: &Name) -> Result<(), String> {
+    if can_be_queued(world, state, name) { Ok(()) } else { may_call(world, state, name) }
+}
+
+/// Whether the name is that of an agent or prompt which the acting prompt lists, or drives its agents.
+fn can_be_queued(world: &World<'_>, state: &ThreadState, name: &Name) -> bool {
+    let Some(prompt) = world.prompt(state) else { return false };
+    let is_prompt = |entry: &ToolEntry| match entry {
+        ToolEntry::Prompt(entry) => {
+            entry.prompt == *name && is_enabled(world, state, prompt, entry.optional.as_deref())
+        }
+        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) => false,
+    };
+    is_for_code(prompt, name) || prompt.tools.iter().any(is_prompt)
 }
 
 /// Takes an act in, as far as it changes what the thread itself holds.

@@ -4,7 +4,7 @@ use crate::dialect::standard::{CREATE, MESSAGE};
 use crate::offer::World;
 use crate::state::ThreadState;
 use crate::step::Input;
-use entourage_model::{Attachment, FileRow, SideConfig, ToolEntry, file_path};
+use entourage_model::{Act, Attachment, FileRow, SideConfig, ToolEntry, file_path};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -15,10 +15,11 @@ pub fn looks_at_files(world: &World<'_>, state: &ThreadState, input: &Input) -> 
         Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. } => {
             answer.calls.iter().any(|call| hands_over(side, call.name.as_str()))
         }
-        Input::ToolEnded { call, .. } => {
+        Input::ToolEnded { call, acts, .. } => {
             let session = state.session.as_ref();
             let call = session.and_then(|session| Some(&session.calls[session.open_call(call)?].call));
-            call.is_some_and(|call| attaching(side, call.name.as_str()).is_some())
+            let queues = |act: &Act| matches!(act, Act::QueueTool { name, .. } if hands_over(side, name.as_str()));
+            call.is_some_and(|call| attaching(side, call.name.as_str()).is_some()) || acts.iter().any(queues)
         }
         Input::Answered(Err(_))
         | Input::Advised { answer: Err(_), .. }

@@ -214,7 +214,7 @@ pub(crate) fn interpret<'a>(
         Dialect::Dex => dex::interpret(world, state, call),
         Dialect::AgentScope => agentscope::interpret(world, state, prompt, call),
     });
-    own.or_else(|| standard::interpret(world, state, prompt, &call.name, &call.arguments))
+    own.or_else(|| standard::interpret(world, state, prompt, call, standard::Caller::Model))
 }
 
 /// Whether a call of this name is performed by looking something up.

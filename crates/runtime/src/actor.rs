@@ -10,7 +10,8 @@ use entourage_engine::{
     looks_at_files, server, step, summoned,
 };
 use entourage_model::{
-    Agent, Digest, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus, Timestamp,
+    Act, Agent, CallId, Digest, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus,
+    Timestamp,
 };
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;
@@ -302,15 +303,34 @@ impl Actor {
         servers.filter(is_open).cloned().collect()
     }
 
-    /// A copy of an answer that could ask for more children than the tree has room for.
+    /// A copy of an input that could ask for more children than the tree has room for.
     fn may_spawn(&self, input: &Input) -> Option<Input> {
-        let (Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. }) = input else { return None };
+        let calls = match input {
+            Input::Answered(Ok(answer)) | Input::Advised { answer: Ok(answer), .. } => !answer.calls.is_empty(),
+            // Code can queue calls: the tool's own, and that of hooks which hear of its end. One that was recorded ran
+            // alone and does not run again; any other does, with those beside it.
+            Input::ToolEnded { call, acts, .. } => {
+                let queues = |act: &Act| matches!(act, Act::QueueTool { .. });
+                self.is_recorded(call) && (!self.team.hooks.is_empty() || acts.iter().any(queues))
+            }
+            Input::Answered(Err(_))
+            | Input::Advised { answer: Err(_), .. }
+            | Input::Resumed
+            | Input::Mail
+            | Input::Tick
+            | Input::Broke { .. } => false,
+        };
         let acting = self.state.session.as_ref()?.acting;
         let agent = self.team.agent(&self.state.agent)?;
         let side = agent.side(acting)?;
         let starts = side.prompt.children().next().is_some() || !agent.dialects.is_empty();
-        let can = !answer.calls.is_empty() && starts;
-        can.then(|| input.clone())
+        (calls && starts).then(|| input.clone())
+    }
+
+    fn is_recorded(&self, call: &CallId) -> bool {
+        let session = self.state.session.as_ref();
+        let place = session.and_then(|session| Some(&session.calls[session.open_call(call)?]));
+        place.is_some_and(|call| call.state == CallState::Started)
     }
 
     async fn decide(&mut self, input: Input) -> Result<Decision, Gone> {

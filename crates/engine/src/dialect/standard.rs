@@ -34,7 +34,7 @@ pub(crate) fn tools(world: &World<'_>, state: &ThreadState, prompt: &Prompt) -> 
     if !resumable.is_empty() {
         tools.push(create(world, &resumable));
     }
-    let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
+    let lifecycle = Caller::Model.has_lifecycle(prompt);
     let mut instances = state.children.values().filter(|child| is_instance(child));
     if lifecycle && instances.any(|child| is_on(world, state, prompt, child)) {
         tools.push(message());
@@ -59,9 +59,33 @@ fn is_ours(child: &Child) -> bool {
     child.link.dialect == Dialect::Standard
 }
 
+/// Who makes a call. Code may call what a model is not shown, and starts every child by its name if it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Model,
+    Code,
+}
+
+impl Caller {
+    /// The children that it may start.
+    fn children(self, prompt: &Prompt) -> impl Iterator<Item = &ChildEntry> {
+        prompt.children().filter(move |entry| self == Self::Code || !entry.hidden)
+    }
+
+    /// Whether it has the two tools for children that can be written to again.
+    fn has_lifecycle(self, prompt: &Prompt) -> bool {
+        self.children(prompt).any(|entry| entry.resumable.is_some())
+    }
+}
+
 /// The children that the model may start; of the others only code knows.
 fn visible(prompt: &Prompt) -> impl Iterator<Item = &ChildEntry> {
-    prompt.children().filter(|entry| !entry.hidden)
+    Caller::Model.children(prompt)
+}
+
+/// Whether a call of this name is one of this dialect where code makes it.
+pub(crate) fn is_for_code(prompt: &Prompt, tool: &Name) -> bool {
+    target(prompt, tool, Caller::Code).is_some()
 }
 
 /// Whether the variable that switches a branch on, where it has one, holds one of the three words for it.
@@ -179,28 +203,32 @@ pub(crate) fn interpret<'a>(
     world: &World<'_>,
     state: &ThreadState,
     prompt: &'a Prompt,
-    tool: &Name,
-    arguments: &str,
+    called: &ToolCall,
+    by: Caller,
 ) -> Option<Result<Wish<'a>, Refusal>> {
-    let lifecycle = visible(prompt).any(|entry| entry.resumable.is_some());
-    let mut found = match tool.as_str() {
-        CREATE if lifecycle => Target::Create,
-        MESSAGE if lifecycle => Target::Message,
-        _ => prompt.tools.iter().find_map(|entry| match entry {
-            ToolEntry::Child(child) if !child.hidden && child.resumable.is_none() && child.name() == tool => {
-                Some(Target::Direct(child))
-            }
-            ToolEntry::Handoff(handoff) if handoff.agent == *tool => Some(Target::HandOff(handoff)),
-            ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
-        })?,
-    };
-    let call = Call { world, state, prompt };
-    Some(parse(arguments).and_then(|arguments| match &mut found {
+    let found = target(prompt, &called.name, by)?;
+    let call = Call { world, state, prompt, by };
+    Some(parse(&called.arguments).and_then(|arguments| match found {
         Target::Create => call.create(&arguments),
         Target::Message => call.send(&arguments),
         Target::Direct(entry) => call.direct(entry, arguments),
         Target::HandOff(entry) => call.hand_off(entry, &arguments),
     }))
+}
+
+/// What the name means, where it is one of this dialect.
+fn target<'a>(prompt: &'a Prompt, tool: &Name, by: Caller) -> Option<Target<'a>> {
+    match tool.as_str() {
+        CREATE if by.has_lifecycle(prompt) => return Some(Target::Create),
+        MESSAGE if by.has_lifecycle(prompt) => return Some(Target::Message),
+        _ => {}
+    }
+    let is_direct = |child: &ChildEntry| by == Caller::Code || (!child.hidden && child.resumable.is_none());
+    prompt.tools.iter().find_map(|entry| match entry {
+        ToolEntry::Child(child) if child.name() == tool && is_direct(child) => Some(Target::Direct(child)),
+        ToolEntry::Handoff(handoff) if handoff.agent == *tool => Some(Target::HandOff(handoff)),
+        ToolEntry::Tool(_) | ToolEntry::Child(_) | ToolEntry::Handoff(_) | ToolEntry::Prompt(_) => None,
+    })
 }
 
 enum Target<'a> {
@@ -215,6 +243,7 @@ struct Call<'c, 'a> {
     world: &'c World<'c>,
     state: &'c ThreadState,
     prompt: &'a Prompt,
+    by: Caller,
 }
 
 impl<'a> Call<'_, 'a> {
@@ -243,6 +272,8 @@ impl<'a> Call<'_, 'a> {
         };
         let attachments = self.attachments(given, entry.attachments_property.as_deref())?;
         let name = entry.name_property.as_deref().and_then(|property| given_text(given, property));
+        // A child that is addressed later has a name.
+        let name = name.or_else(|| entry.resumable.is_some().then(|| entry.name().to_string()));
         Ok(Wish::Spawn(Order {
             dialect: Dialect::Standard,
             message,
@@ -257,7 +288,7 @@ impl<'a> Call<'_, 'a> {
 
     fn create(&self, arguments: &Map<String, Value>) -> Result<Wish<'a>, Refusal> {
         let agent = text(arguments, "agent")?;
-        let resumable = || visible(self.prompt).filter(|entry| entry.resumable.is_some());
+        let resumable = || self.by.children(self.prompt).filter(|entry| entry.resumable.is_some());
         let Some(entry) = resumable().find(|entry| entry.name().as_str() == agent) else {
             let enabled = |entry: &&ChildEntry| self.enabled(entry.name(), entry.optional.as_deref()).is_ok();
             let allowed: Vec<_> = resumable().filter(enabled).map(|entry| entry.name().as_str()).collect();
@@ -302,6 +333,9 @@ impl<'a> Call<'_, 'a> {
         let known = reference.parse().ok().and_then(|id| self.state.children.get_key_value::<ThreadId>(&id));
         let active = known.filter(|(_, child)| is_instance(child));
         let Some((id, child)) = active else { return Err(not_active(&reference)) };
+        if !is_on(self.world, self.state, self.prompt, child) {
+            return Err(disabled(child.link.alias.as_ref().unwrap_or(&child.link.agent)));
+        }
         Ok(Wish::Send(Note {
             child: *id,
             message: text(arguments, "message")?,
@@ -333,14 +367,15 @@ impl<'a> Call<'_, 'a> {
 }
 
 fn parse(arguments: &str) -> Result<Map<String, Value>, Refusal> {
-        if !is_on(self.world, self.state, self.prompt, child) {
-            return Err(disabled(child.link.alias.as_ref().unwrap_or(&child.link.agent)));
-        }
     match serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments }) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(Refusal::invalid("the arguments must be a JSON object")),
         Err(fault) => Err(Refusal::invalid(format!("the arguments are not valid JSON: {fault}"))),
     }
+}
+
+fn disabled(name: &Name) -> Refusal {
+    Refusal::new("subagent_disabled", format!("subagent `{name}` is switched off"))
 }
 
 pub(crate) fn not_active(reference: &str) -> Refusal {
@@ -374,10 +409,6 @@ pub(crate) fn accepted(told: &Told<'_>) -> String {
 }
 
 /// What a waiting call is answered with.
-fn disabled(name: &Name) -> Refusal {
-    Refusal::new("subagent_disabled", format!("subagent `{name}` is switched off"))
-}
-
 pub(crate) fn answer(child: &ChildLink, ending: &Ending) -> String {
     let mut text = ending.text.clone();
     attach(&mut text, &ending.attachments);

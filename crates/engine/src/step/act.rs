@@ -38,12 +38,17 @@ impl Desk<'_> {
     /// message to a child that is gone, is left out.
     pub(super) fn take_acts(&mut self, acts: Vec<Act>) -> Closing {
         let mut closing = Closing::default();
+        let queues = |act: &Act| matches!(act, Act::QueueTool { .. });
+        let files = acts.iter().any(queues).then(|| self.files_after(&acts));
         for act in acts {
             if permit(self.world, self.state, &act).is_err() || self.is_read_again(&act) {
                 continue;
             }
             if let Some(event) = trace(self.state, &act) {
                 self.emit(event);
+            }
+            if let Some(files) = files.as_ref().filter(|_| queues(&act)) {
+                self.dispatch_queued(files);
             }
             self.carry_out(act, &mut closing);
         }

@@ -2,11 +2,13 @@
 
 use super::{Desk, Effect};
 use crate::attachment;
+use crate::dialect::standard::Caller;
 use crate::dialect::{self, Refusal, Wish, standard};
-use crate::offer::{is_denied, toolkit};
+use crate::offer::{World, is_denied, toolkit};
 use crate::state::CallState;
 use entourage_model::{
-    Act, Attachment, CallId, EffectClass, Event, Fact, MessageId, Name, Outcome, Role, ToolCall, ToolEntry, ToolStatus,
+    Act, Attachment, CallId, EffectClass, Event, Fact, FileRow, MessageId, Name, Outcome, Role, ToolCall, ToolEntry,
+    ToolStatus,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -50,6 +52,18 @@ impl<'a> Desk<'a> {
             Some(Err(refusal)) => self.end_call(call, Outcome::Failed, refusal.text()),
             None if self.is_offered(&call.name) => {}
             None => self.end_call(call, Outcome::Failed, self.unknown_tool(&call.name)),
+        }
+    }
+
+    /// The same for the call that code has put behind the others. That it may be made was judged before.
+    pub(super) fn dispatch_queued(&mut self, files: &BTreeMap<String, FileRow>) {
+        let queued = self.state.session.as_ref().and_then(|session| Some(session.calls.last()?.call.clone()));
+        let (Some(call), Some(prompt)) = (queued, self.world.prompt(self.state)) else { return };
+        let world = World { files, ..*self.world };
+        match standard::interpret(&world, self.state, prompt, &call, Caller::Code) {
+            Some(Ok(wish)) => self.grant(&call, wish),
+            Some(Err(refusal)) => self.end_call(&call, Outcome::Failed, refusal.text()),
+            None => {}
         }
     }
 
@@ -234,15 +248,7 @@ impl<'a> Desk<'a> {
             return returned;
         }
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        let mut files = self.world.files.clone();
-        for act in acts {
-            match act {
-                Act::PutFile(file) => _ = files.insert(file.path.clone(), file.clone()),
-                Act::RemoveFile { path } => _ = files.remove(path),
-                _ => {}
-            }
-        }
-        match attachment::find(&files, arguments.get(property)) {
+        match attachment::find(&self.files_after(acts), arguments.get(property)) {
             Ok(found) => {
                 let known: Vec<_> = returned.attachments.iter().map(|file| file.path.clone()).collect();
                 returned.attachments.extend(found.into_iter().filter(|file| !known.contains(&file.path)));
@@ -253,6 +259,19 @@ impl<'a> Desk<'a> {
                 Returned { outcome: Outcome::Failed, text, attachments: Vec::new(), facts: returned.facts }
             }
         }
+    }
+
+    /// The thread's files once the acts are part of it.
+    pub(super) fn files_after(&self, acts: &[Act]) -> BTreeMap<String, FileRow> {
+        let mut files = self.world.files.clone();
+        for act in acts {
+            match act {
+                Act::PutFile(file) => _ = files.insert(file.path.clone(), file.clone()),
+                Act::RemoveFile { path } => _ = files.remove(path),
+                _ => {}
+            }
+        }
+        files
     }
 
     /// The model reads where a result's files lie. A session's result is passed on as it is.

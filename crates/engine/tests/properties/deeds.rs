@@ -55,7 +55,18 @@ pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 
 fn deed() -> impl Strategy<Value = Deed> {
     let role = prop::sample::select(vec![Role::User, Role::System, Role::Assistant, Role::Tool]);
-    let tool = prop::sample::select(vec!["look", "pay", "note", "finish", "report", "fetch", "writer"]);
+    let tool = prop::sample::select(vec![
+        "look",
+        "pay",
+        "note",
+        "finish",
+        "report",
+        "fetch",
+        "writer",
+        "helper",
+        "clerk",
+        "subagent_create",
+    ]);
     let outcome = prop::sample::select(vec![Outcome::Done, Outcome::Failed]);
     prop_oneof![
         1 => any::<bool>().prop_map(|forget| Deed::SetValue { forget }),
@@ -100,7 +111,10 @@ impl Deed {
             Self::SetStatus => Act::SetStatus { status: "busy".to_owned() },
             Self::PutFile => Act::PutFile(file()),
             Self::RemoveFile => Act::RemoveFile { path: "/f".to_owned() },
-            Self::QueueTool(name) => Act::QueueTool { name: (*name).into(), arguments: "{}".to_owned() },
+            Self::QueueTool(name) => Act::QueueTool {
+                name: (*name).into(),
+                arguments: json!({"agent": "mate", "message": "m", "name": "n", "answer": "a"}).to_string(),
+            },
             Self::Emit => Act::Emit { name: "e".to_owned(), data: json!(1) },
             Self::Stop(outcome) => {
                 Act::StopSession(Box::new(StopSession { ending: ending(*outcome), status: None, quiet: false }))

@@ -272,15 +272,136 @@ fn a_queued_call_survives_a_crash() {
 #[test]
 fn only_tools_that_the_side_may_call_and_the_teams_own_can_be_queued() {
     check(
-        "boss tools=note,look children=mate\ntool note\ntool other",
+        "boss tools=note,look children=mate\nstranger dual\ntool note\ntool other",
         r#"
         < ask r1 hi ...
         < model | k1=note ...
-        < tool k1 done noted ; call pay {} ; call nothing {} ; call mate {"message":"go"} ; call other {}
+        < tool k1 done noted ; call pay {} ; call nothing {} ; call stranger {"message":"go"} ; call subagent_create {"agent":"mate","message":"go","name":"n"} ; call other {}
         ! CallQueued queued_1_1 other {}
         ! CallEnded k1 note done "noted"
         ! CallStarted queued_1_1
         > CallTool queued_1_1 other key=@t0/1/1
+        "#,
+    );
+}
+
+#[test]
+fn a_queued_child_is_started_and_waited_for_like_one_that_a_model_calls() {
+    check(
+        "boss tools=note children=mate:task,~ghost:task\ntool note",
+        r#"
+        < ask r1 hi ...
+        < model | k1=note ...
+        < tool k1 done noted ; call mate {"task":"dig"} ; call ghost {"task":"haunt"} ; call mate {"job":"dig"}
+        ! CallQueued queued_1_1 mate {"task":"dig"}
+        ! ChildStarted c1 mate r2 call=queued_1_1
+        ! CallQueued queued_1_2 ghost {"task":"haunt"}
+        ! ChildStarted c2 ghost r3 call=queued_1_2
+        ! CallQueued queued_1_3 mate {"job":"dig"}
+        ! CallEnded queued_1_3 mate failed "{'error':{'code':'subagent_arguments_invalid','message':'`task` must be a text that is not blank'}}"
+        ! CallEnded k1 note done "noted"
+        > Spawn c1 mate depth=1 Message user "dig" r2->t0
+        > Spawn c2 ghost depth=1 Message user "haunt" r3->t0
+        = waiting
+        < crash
+        = waiting
+        < ended r3 done boo ...
+        < ended r2 done dug
+        ! ChildEnded c1 r2 done
+        ! CallEnded queued_1_1 mate done "dug"
+        > DeliveredRun r2
+        > CallModel boss a 1
+        | system "You are boss/a."
+        | user "hi"
+        | assistant "" k1 queued_1_1 queued_1_2 queued_1_3
+        | tool k1 "noted"
+        | tool queued_1_1 "dug"
+        | tool queued_1_2 "boo"
+        | tool queued_1_3 "{'error':{'code':'subagent_arguments_invalid','message':'`task` must be a text that is not blank'}}"
+        < model | k2=ghost {"task":"haunt"}
+        ! Answered a "" k2
+        ! CallEnded k2 ghost failed "There is no tool `ghost` here. Available: note, mate."
+        > CallModel boss a 2
+        "#,
+    );
+}
+
+#[test]
+fn code_starts_and_writes_to_instances_that_no_model_is_shown() {
+    check(
+        "boss tools=note children=~ghost:task*&\ntool note\nfiles /a.txt",
+        r#"
+        < ask r1 hi ...
+        < model | k1=note ...
+        < tool k1 done noted ; put /b.txt ; call ghost {"task":"haunt"} ; call subagent_create {"agent":"ghost","message":"go","name":"Bob","attachments":["/a.txt","/b.txt"]}
+        ! FilePut /b.txt
+        ! CallQueued queued_1_1 ghost {"task":"haunt"}
+        ! ChildStarted c1 ghost r2 background name="ghost"
+        ! CallEnded queued_1_1 ghost done "The subagent was initiated successfully. Reference: @c1"
+        ! CallQueued queued_1_2 subagent_create {"agent":"ghost","message":"go","name":"Bob","attachments":["/a.txt","/b.txt"]}
+        ! ChildStarted c2 ghost r3 background name="Bob"
+        ! CallEnded queued_1_2 subagent_create done "The subagent was initiated successfully. Reference: @c2"
+        ! CallEnded k1 note done "noted"
+        > PutFile t0 /b.txt
+        > Spawn c1 ghost depth=1 tag="name:ghost" resumable receives=a Message user "haunt" r2->t0
+        > Spawn c2 ghost depth=1 tag="name:Bob" resumable receives=a Message user "go" r3->t0 &/attachments/a-#.txt &/attachments/b-#.txt
+        > PutFile c2 /attachments/a-#.txt
+        > PutFile c2 /attachments/b-#.txt
+        > CallModel boss a 1
+        % note
+        < model | k2=subagent_message {"referenceId":"@c1","message":"more"}
+        ! Answered a "" k2
+        ! CallEnded k2 subagent_message failed "There is no tool `subagent_message` here. Available: note."
+        > CallModel boss a 2
+        < model | k3=note ...
+        < tool k3 done noted ; call subagent_message {"referenceId":"@c1","message":"more"} ; call subagent_create {"agent":"nobody","message":"more","name":"n"}
+        ! CallQueued queued_3_1 subagent_message {"referenceId":"@c1","message":"more"}
+        ! ChildAsked c1 r4 background
+        ! CallEnded queued_3_1 subagent_message done "The message was queued. Reference: @c1"
+        ! CallQueued queued_3_2 subagent_create {"agent":"nobody","message":"more","name":"n"}
+        ! CallEnded queued_3_2 subagent_create failed "{'error':{'code':'subagent_arguments_invalid','message':'there is no subagent `nobody`; use one of: ghost'}}"
+        ! CallEnded k3 note done "noted"
+        > NewRun r4 c1 ghost "more"
+        > Deliver c1 Message user "more" r4->t0
+        > CallModel boss a 3
+        "#,
+    );
+}
+
+#[test]
+fn a_queued_child_for_which_there_is_no_room_is_refused_and_a_branch_that_is_off_as_well() {
+    check(
+        "boss tools=note children=mate,spare optional=spare:DEEP\ntool note\nlimits left=1",
+        r#"
+        < ask r1 hi ...
+        < model | k1=note ...
+        < tool k1 done noted ; call mate {"message":"go"} ; call mate {"message":"go"} ; call spare {"message":"go"}
+        ! CallQueued queued_1_1 mate {"message":"go"}
+        ! ChildStarted c1 mate r2 call=queued_1_1
+        ! CallQueued queued_1_2 mate {"message":"go"}
+        ! CallEnded queued_1_2 mate failed "{'error':{'code':'subagent_limit_reached','message':'the limit `children_total` of 200 subagents is reached; no more can be started in this tree','cap':'children_total','max':200,'references':['@c1']}}"
+        ! CallQueued queued_1_3 spare {"message":"go"}
+        ! CallEnded queued_1_3 spare failed "{'error':{'code':'subagent_disabled','message':'subagent `spare` is switched off'}}"
+        ! CallEnded k1 note done "noted"
+        > Spawn c1 mate depth=1 Message user "go" r2->t0
+        "#,
+    );
+}
+
+#[test]
+fn a_queued_handoff_takes_over() {
+    check(
+        "boss tools=note handoffs=clerk\nclerk\ntool note",
+        r#"
+        < ask r1 hi ...
+        < model | k1=note ...
+        < tool k1 done noted ; call clerk {}
+        ! CallQueued queued_1_1 clerk {}
+        ! CallEnded queued_1_1 clerk done "Handoff complete"
+        ! CallEnded k1 note done "noted"
+        ! HandedOff clerk
+        > SetAgent t0 clerk
+        > CallModel clerk a 1
         "#,
     );
 }

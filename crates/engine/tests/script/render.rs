@@ -79,7 +79,7 @@ impl Renderer<'_> {
             Event::Injected { message } => format!("Injected {}", self.message(message)),
             Event::MessageReplaced { message } => format!("MessageReplaced {}", self.message(message)),
             Event::MessageDeleted { .. } => "MessageDeleted".to_owned(),
-            Event::CallQueued { call } => format!("CallQueued {} {} {}", call.id, call.name, call.arguments),
+            Event::CallQueued { call } => self.queued(call),
             Event::FilePut(file) => format!("FilePut {}", self.names.shorten(&file.path)),
             Event::FileRemoved { path } => format!("FileRemoved {path}"),
             Event::PromptAnswered { prompt, answer, .. } => {
@@ -194,6 +194,10 @@ impl Renderer<'_> {
     fn activated(&self, message: &Message) -> String {
         let call = |call: &ToolCall| format!(" | {}={} {}", call.id, call.name, self.names.shorten(&call.arguments));
         format!("Activated {}{}", side(message.side), message.tool_calls.iter().map(call).collect::<String>())
+    }
+
+    fn queued(&self, call: &ToolCall) -> String {
+        format!("CallQueued {} {} {}", call.id, call.name, self.names.shorten(&call.arguments))
     }
 
     fn task_saved(&mut self, item: &TaskItem) -> String {

@@ -91,3 +91,13 @@ async fn what_is_wrong_with_a_call_of_a_prompt_is_said_in_words() {
         assert_eq!((results[1].content.as_str(), results[1].tool_status), (expected, Some(ToolStatus::Error)));
     }
 }
+
+#[tokio::test]
+async fn code_can_queue_a_prompt_and_not_wait_for_one() {
+    let body = "if (args.count) return 'inner'; let told; try { await state.invokeTool('planner', {}); } catch (error) { told = error.message; }
+        state.queueTool('planner', { message: 'plan' }); return told;";
+    let case = Case { said: Reply::call(PROBE, json!({"count": 1})), ..Case::new(body) };
+    let results = case.play().await;
+    let texts: Vec<_> = results.iter().take(2).map(|message| message.content.as_str()).collect();
+    assert_eq!(texts, ["`planner` is no tool: it can be queued, and not be waited for", "`probe` returned:\ninner"]);
+}

@@ -4,7 +4,8 @@ use crate::dex;
 use crate::smithy::{PROBE, probe, result, stage, team, user_of};
 use crate::stage::{Stage, by_turn};
 use entourage_model::{
-    Agent, ChildEntry, Dialect, Role, Team, ThreadStatus, ToolConfig, ToolEntry, ToolStatus, Variable, VariableValue,
+    Agent, ChildEntry, Dialect, Limits, Role, Team, ThreadStatus, ToolConfig, ToolEntry, ToolStatus, Variable,
+    VariableValue,
 };
 use entourage_testkit::{Reply, cast};
 use serde_json::{Value, json};
@@ -497,4 +498,35 @@ async fn a_message_to_itself_is_worked_on_next() {
     let (thread, _) = stage.create("boss", "go").await;
     stage.settle(thread).await;
     assert_eq!(stage.texts(thread, Role::User).await, ["go", "and this"]);
+}
+
+#[tokio::test]
+async fn a_child_that_a_tool_queues_is_started_and_one_for_which_the_tree_has_no_room_is_refused() {
+    let body = "await state.writeFile('/plan.md', 'dig');
+        state.queueTool('subagent_create', { agent: 'worker', message: 'dig', name: 'W', attachments: ['/plan.md'] });
+        await state.setValue('runs', ((await state.getValue('runs')) ?? 0) + 1); return 'queued';";
+    let brain = by_turn(vec![
+        ("boss", vec![Reply::call(PROBE, json!({})), Reply::call(PROBE, json!({})), Reply::text("over")]),
+        ("worker_a", vec![Reply::call("read_file", json!({"path": "note.txt"}))]),
+    ]);
+    let limits = Limits { children_total: 1, ..Limits::default() };
+    let mut stage = Stage::with_limits(Vec::new(), brain, limits).await;
+    let mut boss = user_of("boss", &[PROBE]);
+    let ToolEntry::Child(worker) = cast::resumable("worker") else { unreachable!("it is a child") };
+    boss.side_a.prompt.tools.push(ToolEntry::Child(ChildEntry { hidden: true, ..worker }));
+    stage.team = team(vec![boss, cast::pair("worker")], &[(PROBE, body)]);
+    let (thread, _) = stage.create("boss", "go").await;
+    stage.settle(thread).await;
+    let told = stage.texts(thread, Role::Tool).await;
+    let told = |start: &str| told.iter().filter(|text| text.starts_with(start)).count();
+    let refused = "{\"error\":{\"code\":\"subagent_limit_reached\"";
+    assert_eq!([told("queued"), told("note.txt\n\nReference: "), told(refused)], [2, 1, 1]);
+    let values = stage.runtime.state(thread).await.unwrap().unwrap().values.clone();
+    assert_eq!(json!(values), json!({"runs": 2}), "what the tool did counts once for each call");
+    let kids = stage.kids(thread).await;
+    assert_eq!(kids.len(), 1);
+    let files = stage.store.files(kids[0].id).await.unwrap();
+    assert_eq!(files.len(), 1, "a file that the tool has just written goes along");
+    let is_shown = |tool: &&str| tool.contains("subagent");
+    assert!(!stage.asked("boss").iter().any(|asked| asked.tools().iter().any(is_shown)), "its model is shown no child");
 }

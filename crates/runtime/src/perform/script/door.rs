@@ -201,7 +201,8 @@ impl ThreadDoor {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the acts are judged by. A tool starts no children, so the room below the root does not matter.
+    /// What the acts are judged by. Children that a tool asks for start when its call has ended: whether there is room
+    /// for them below the root is looked at then.
     pub(super) fn world(&self) -> World<'_> {
         self.inner.world(&self.team, 0)
     }
@@ -221,12 +222,12 @@ impl ThreadDoor {
         Some(&config.options)
     }
 
-    /// A tool that says what it uses is held to it.
     /// Every variable that the code may read.
     pub(super) fn variables(&self, state: &ThreadState) -> BTreeMap<String, String> {
         variables_for_tool(&self.world(), state, self.prompt(state), self.runner.name())
     }
 
+    /// A tool that says what it uses is held to it.
     pub(super) fn may_use(&self, name: &Name) -> Result<(), String> {
         let uses = self.runner.uses();
         if uses.is_empty() || uses.contains(name) {
