@@ -4,9 +4,9 @@ use crate::declarations;
 use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
-use crate::settings::{Trust, sends_key, untrusted};
+use crate::settings::{Trust, untrusted};
 use entourage_declare::{DeclaredServer, Loaded};
-use entourage_model::{Agent, Prompt, Report, ServerAddress, ServerKey, Team, ToolEntry, server_of};
+use entourage_model::{Agent, Prompt, Report, ServerAddress, ServerKey, ServerValue, Team, ToolEntry, server_of};
 use entourage_outside::mcp::{Book, ServerSettings, Servers};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) const LEFT_OUT: &str = "C055";
 /// What stands before the paths of files that are the user's own.
 const HOME: &str = "~/";
 
-/// Takes the commands away that a project brings which nobody trusts: agents that name them do without. What was left out of
+/// Takes away what starts commands or reads the environment for a project that nobody trusts: agents that name them do without. What was left out of
 /// the settings has been told of there.
 pub(crate) fn distrust(loaded: &mut Loaded, settled: &BTreeSet<ServerKey>, trust: impl Fn(&Agent) -> Trust) {
     let team = &mut loaded.team;
@@ -25,7 +25,7 @@ pub(crate) fn distrust(loaded: &mut Loaded, settled: &BTreeSet<ServerKey>, trust
         let agent = server.key.agent.as_ref().and_then(|name| team.agents.get(name));
         let does_harm = match &server.address {
             ServerAddress::Command { .. } => true,
-            ServerAddress::Url { headers, .. } => headers.values().any(|value| sends_key(value.reveal())),
+            ServerAddress::Url { headers, .. } => headers.values().any(ServerValue::reads_environment),
         };
         let is_users = server.place.file.starts_with(HOME);
         !does_harm || is_users || agent.is_some_and(|agent| trust(agent) == Trust::User)

@@ -54,12 +54,35 @@ impl fmt::Display for ServerKey {
     }
 }
 
-/// How a server is reached. It is never stored with agents; values hold `${NAME}`, which is read from the environment when
-/// the server is started.
+/// How a server is reached. It is never stored with agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerAddress {
-    Command { command: String, args: Vec<String>, env: BTreeMap<String, Secret> },
-    Url { url: String, headers: BTreeMap<String, Secret> },
+    Command { command: String, args: Vec<String>, env: BTreeMap<String, ServerValue> },
+    Url { url: String, headers: BTreeMap<String, ServerValue> },
+}
+
+/// What a server is given as a variable or a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerValue {
+    /// As it is: nothing is read in it.
+    Plain(Secret),
+    /// `${NAME}` in it is read from the environment when the server is started.
+    Template(Secret),
+}
+
+impl ServerValue {
+    /// Whether something of the user's environment would be in it.
+    pub fn reads_environment(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Template(text) => reads_environment(text.reveal()),
+        }
+    }
+}
+
+/// Whether a text in which `${NAME}` is filled in holds one.
+pub fn reads_environment(text: &str) -> bool {
+    text.contains("${")
 }
 
 /// What this process knows of servers at the moment.

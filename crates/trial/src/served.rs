@@ -50,7 +50,7 @@ impl Site {
     pub async fn serve(&self, address: Option<SocketAddr>) -> anyhow::Result<Served> {
         let address = address.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
         let mut process = command(&self.program)
-            .args(["--log", "error", "--model", "openai:fake", "serve", "--listen", &address])
+            .args(["--log", "error", "--model", "openai:fake", "--trust", "serve", "--listen", &address])
             .current_dir(&self.folder)
             .env("HOME", &self.folder)
             .env("OPENAI_BASE_URL", &self.model_url)

@@ -2,7 +2,7 @@
 
 use super::SettingsFile;
 use super::file::place_of;
-use entourage_model::{Place, Report, Secret, ServerAddress, ServerKey};
+use entourage_model::{Place, Report, Secret, ServerAddress, ServerKey, ServerValue};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -50,15 +50,17 @@ pub(super) fn servers(table: &Table, files: &[SettingsFile]) -> (BTreeMap<Server
 }
 
 fn address(wish: Wish) -> Result<ServerAddress, &'static str> {
-    let hidden = |values: BTreeMap<String, String>| values.into_iter().map(|(k, v)| (k, Secret::new(v))).collect();
+    let given = |values: BTreeMap<String, String>| {
+        values.into_iter().map(|(name, value)| (name, ServerValue::Template(Secret::new(value)))).collect()
+    };
     match (wish.command, wish.url) {
         (Some(_), Some(_)) | (None, None) => Err("must have either `command` or `url`"),
         (Some(command), None) if wish.headers.is_empty() => {
-            Ok(ServerAddress::Command { command, args: wish.args, env: hidden(wish.env) })
+            Ok(ServerAddress::Command { command, args: wish.args, env: given(wish.env) })
         }
         (Some(_), None) => Err("has `headers`, which only an address can be sent"),
         (None, Some(url)) if wish.args.is_empty() && wish.env.is_empty() => {
-            Ok(ServerAddress::Url { url, headers: hidden(wish.headers) })
+            Ok(ServerAddress::Url { url, headers: given(wish.headers) })
         }
         (None, Some(_)) => Err("has `args` or `env`, which only a command can be given"),
     }
@@ -72,7 +74,7 @@ pub(super) fn take_over(merged: &mut Table, later: &Table) {
     }
 }
 
-/// Takes away from a file that nobody trusts what starts commands or sends keys elsewhere. Returns who that was, each with
+/// Takes away from a file that nobody trusts what starts commands or sends variables elsewhere. Returns who that was, each with
 /// what is said of it.
 pub(super) fn distrust(table: &mut Table, file: (&str, &str)) -> Vec<(ServerKey, Report)> {
     let Some(Value::Table(servers)) = table.get_mut(TABLE) else { return Vec::new() };
@@ -89,7 +91,8 @@ pub(super) fn distrust(table: &mut Table, file: (&str, &str)) -> Vec<(ServerKey,
     names.into_iter().map(leave_out).collect()
 }
 
-/// Whether a text takes the key of a model's provider from the environment.
+/// Whether a text takes the key of a model's provider from the environment. Settings may read everything else: whoever
+/// writes an address there writes what it is sent.
 pub(crate) fn sends_key(text: &str) -> bool {
     let names = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
     names.into_iter().any(|(name, _)| name.ends_with("_API_KEY"))
@@ -97,8 +100,9 @@ pub(crate) fn sends_key(text: &str) -> bool {
 
 /// What is said of a server that a project may not use.
 pub(crate) fn untrusted(server: &str, place: Place) -> Report {
-    let what =
-        format!("{server} is left out: a project may not start commands, or send keys elsewhere, before it is trusted");
+    let what = format!(
+        "{server} is left out: a project may not start commands, or send your variables elsewhere, before it is trusted"
+    );
     Report::warning("C055", what).at(place).hint("if you trust this project, run `entourage trust`, or add `--trust`")
 }
 

@@ -60,8 +60,8 @@ task_files = false
 sandbox = "auto"
 network = false
 "#;
-    let untrusted = "warning[C055]: `mcp.files` is left out: a project may not start commands, or send keys elsewhere, before it \
-                     is trusted\n  at entourage.toml:17:6\nhint: if you trust this project, run `entourage trust`, or add `--trust`";
+    let untrusted = "warning[C055]: `mcp.files` is left out: a project may not start commands, or send your variables elsewhere, \
+                     before it is trusted\n  at entourage.toml:17:6\nhint: if you trust this project, run `entourage trust`, or add `--trust`";
     assert_eq!(reports_of(text), [untrusted]);
 }
 

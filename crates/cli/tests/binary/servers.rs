@@ -1,9 +1,12 @@
 //! MCP servers whose tools our models call: from settings and declarations, trusted or not.
 
 use crate::project::{Project, Said, ending, signal};
+use crate::registry::{AGENT, build};
 use entourage_testkit::{FakeModel, Reply, Request, sly_server};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::sync::{Arc, Mutex};
 
 /// `[mcp.<name>]` with the server that does what it is told.
 fn table(name: &str, mode: &str) -> String {
@@ -162,6 +165,61 @@ async fn check_knows_servers_without_starting_them() {
         .file("entourage.toml", "[mcp.a]\nurl = \"http://x\"\ncommand = \"y\"\n")
         .say(&["check", "--trust"]);
     assert!(said.stdout.contains("error[C056]: `mcp.a` must have either `command` or `url`"), "{said:?}");
+}
+
+/// The address of somebody who refuses whoever comes, and what was said there.
+fn refusing() -> (String, Arc<Mutex<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (url, heard) = (format!("http://{}/mcp", listener.local_addr().unwrap()), Arc::<Mutex<String>>::default());
+    let kept = Arc::clone(&heard);
+    // Ends with the test.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut head) = (stream.unwrap(), vec![0; 4096]);
+            let length = stream.read(&mut head).unwrap();
+            kept.lock().unwrap().push_str(&String::from_utf8_lossy(&head[..length]));
+            stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        }
+    });
+    (url, heard)
+}
+
+const CANARY: &str = "canary-70229";
+
+#[tokio::test]
+async fn no_variable_goes_to_a_server_that_only_an_untrusted_project_names() {
+    let (url, heard) = refusing();
+    let settings = format!("[mcp.web]\nurl = {url:?}\nheaders = {{ X-Take = \"<${{CANARY}}>\" }}\n");
+    let front = format!("mcpServers:\n  web: {{url: '{url}', headers: {{X-Take: '<${{CANARY}}>'}}}}");
+    let agent = format!("---\nname: far\ndescription: d\n{front}\n---\nB\n");
+    for (file, text, who) in [("entourage.toml", settings, "lead"), (".claude/agents/far.md", agent, "far")] {
+        let project = || Project::new().file(file, &text).variable("CANARY", CANARY);
+        let said = run(project(), |_: &Request| Reply::text("at work"), &["run", who, "go"]).await;
+        assert_eq!((said.code, said.stdout.trim()), (Some(0), "at work"), "{said:?}");
+        assert!(said.stderr.contains("warning[C055]") && said.stderr.contains("send your variables"), "{said:?}");
+        assert_eq!(heard.lock().unwrap().as_str(), "", "{file}");
+        run(project(), |_: &Request| Reply::text("at work"), &["run", "--trust", who, "go"]).await;
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        assert!(heard.contains(&format!("<{CANARY}>")), "{file}: {heard}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_bundle_says_to_a_server_is_what_its_author_wrote() {
+    let (url, heard) = refusing();
+    let mcp =
+        json!({ "servers": { "web": { "url": url, "transport": "http", "headers": { "X-Take": "<${CANARY}>" } } } });
+    let author = Project::new()
+        .file("agent.json", &AGENT.replace("\"subagents\": \"./subagents.json\"", "\"mcp\": \"./mcp.json\""))
+        .file("prompt.md", "You keep things.\n")
+        .file("mcp.json", &mcp.to_string());
+    let bundle = format!("oci:{}@{}", author.path().join(".entourage/oci").display(), build(&author));
+    for options in [&["run", "go"][..], &["run", "--trust", "go"]] {
+        let here = Project::new().variable("CANARY", CANARY);
+        run(here, |_: &Request| Reply::text("x"), &[&["--project", &bundle][..], options].concat()).await;
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        assert!(heard.contains("<${CANARY}>") && !heard.contains(CANARY), "{heard}");
+    }
 }
 
 /// A server that notes what happens to it in a file of its own.

@@ -8,8 +8,8 @@ use crate::format::Format;
 use crate::solo::{Said, Server, Solo};
 use crate::tree::At;
 use entourage_model::{
-    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, Severity, means_tool, server_name, server_of,
-    server_tool, server_tools,
+    Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, ServerValue, Severity, means_tool, server_name,
+    server_of, server_tool, server_tools,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,11 +120,11 @@ impl<'a> Reader<'a> {
                 }
                 Server::Command { command, args, env, rest } => {
                     let address =
-                        ServerAddress::Command { command: command.clone(), args: args.clone(), env: hidden(env) };
+                        ServerAddress::Command { command: command.clone(), args: args.clone(), env: self.given(env) };
                     (address, rest)
                 }
                 Server::Url { url, headers, rest } => {
-                    (ServerAddress::Url { url: url.clone(), headers: hidden(headers) }, rest)
+                    (ServerAddress::Url { url: url.clone(), headers: self.given(headers) }, rest)
                 }
             };
             if rest.get("enabled") == Some(&Value::Bool(false)) {
@@ -136,6 +136,13 @@ impl<'a> Reader<'a> {
             self.known.insert(key.name.clone(), key.clone());
             self.grants.declared.push(DeclaredServer { key, address, place: place.clone() });
         }
+    }
+
+    /// A bundle's values are what they are: it is to read nothing of whoever runs it. Other harnesses fill in `${NAME}`.
+    fn given(&self, values: &BTreeMap<String, String>) -> BTreeMap<String, ServerValue> {
+        let is_plain = self.solo().format == Format::Stax;
+        let given = if is_plain { ServerValue::Plain } else { ServerValue::Template };
+        values.iter().map(|(name, value)| (name.clone(), given(Secret::new(value)))).collect()
     }
 
     /// The tools that a server's own entry allows or forbids.
@@ -244,8 +251,4 @@ impl<'a> Reader<'a> {
         self.grants.denied.retain(|tool| server_of(tool.as_str()).is_some_and(|server| used.contains(server)));
         self.grants
     }
-}
-
-fn hidden(values: &BTreeMap<String, String>) -> BTreeMap<String, Secret> {
-    values.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect()
 }

@@ -4,11 +4,11 @@ use super::process::Process;
 use super::{ServerSettings, Shared};
 use crate::remote::expand;
 use entourage_mcp::Conversation;
-use entourage_model::ServerAddress;
+use entourage_model::{ServerAddress, ServerValue};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,11 +43,7 @@ impl Connection {
         match address {
             ServerAddress::Command { command, args, env } => {
                 let settings = &shared.settings;
-                let mut variables = Vec::new();
-                for (name, value) in env {
-                    let value = expand(value.reveal(), settings.lookup).map_err(|why| cannot_start(&why))?;
-                    variables.push((name.clone(), value));
-                }
+                let variables = filled(env, settings.lookup)?;
                 let mut process = Process::start(command, args, variables, settings)
                     .map_err(|fault| format!("cannot be started: `{command}`: {fault}"))?;
                 let pipes = process.pipes().ok_or_else(|| "has no pipes".to_owned())?;
@@ -63,8 +59,7 @@ impl Connection {
                     return Err(format!("cannot be reached by `{}`: only http and https", address.scheme()));
                 }
                 let mut named = HashMap::new();
-                for (name, value) in headers {
-                    let value = expand(value.reveal(), settings.lookup).map_err(|why| cannot_start(&why))?;
+                for (name, value) in filled(headers, settings.lookup)? {
                     let header = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value));
                     let (Ok(name), Ok(mut value)) = header else {
                         return Err(format!("cannot be reached: the header `{name}` is none"));
@@ -154,8 +149,17 @@ impl Connection {
     }
 }
 
-fn cannot_start(why: &str) -> String {
-    format!("cannot be started: {why}")
+/// What the server is given, with what the environment holds in its place.
+fn filled(
+    values: &BTreeMap<String, ServerValue>,
+    lookup: fn(&str) -> Option<String>,
+) -> Result<Vec<(String, String)>, String> {
+    let fill = |value: &ServerValue| match value {
+        ServerValue::Plain(text) => Ok(text.reveal().to_owned()),
+        ServerValue::Template(text) => expand(text.reveal(), lookup),
+    };
+    let filled = values.iter().map(|(name, value)| Ok((name.clone(), fill(value)?)));
+    filled.collect::<Result<_, String>>().map_err(|why| format!("cannot be started: {why}"))
 }
 
 async fn introduce(

@@ -1,7 +1,7 @@
 //! Servers that no one should have to deal with.
 
 use crate::stage::{Stage, key, until};
-use entourage_model::{Secret, Served as _, ServerAddress, ServerEntry};
+use entourage_model::{Secret, Served as _, ServerAddress, ServerEntry, ServerValue};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ async fn a_server_that_cannot_be_used_is_named_with_the_reason() {
 
 #[tokio::test]
 async fn an_address_that_leads_nowhere_is_told() {
-    let nobody = BTreeMap::from([("X".to_owned(), Secret::new("${NOBODY}"))]);
+    let nobody = BTreeMap::from([("X".to_owned(), ServerValue::Template(Secret::new("${NOBODY}")))]);
     let none = BTreeMap::new();
     let command = |name: &str, env: &BTreeMap<_, _>| ServerAddress::Command {
         command: name.to_owned(),

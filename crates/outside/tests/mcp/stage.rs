@@ -1,7 +1,9 @@
 //! Servers that a test can look at from outside.
 
 use async_trait::async_trait;
-use entourage_model::{CallId, Ids, Name, Served as _, ServerAddress, ServerKey, Timestamp, ToolStatus};
+use entourage_model::{
+    CallId, Ids, Name, Secret, Served as _, ServerAddress, ServerKey, ServerValue, Timestamp, ToolStatus,
+};
 use entourage_outside::mcp::{Book, ServerSettings, Servers};
 use entourage_outside::tool::{Attendant, Caller, Output, Stream};
 use entourage_outside::workspace::Workspace;
@@ -28,7 +30,7 @@ impl Stage {
     pub(crate) fn with(mode: &str, change: impl Fn(&mut ServerSettings)) -> Self {
         let folder = TempDir::new().unwrap();
         let log = folder.path().join("log").display().to_string();
-        let env = BTreeMap::from([("GIVEN".to_owned(), entourage_model::Secret::new("<${TOKEN}>"))]);
+        let env = BTreeMap::from([("GIVEN".to_owned(), ServerValue::Template(Secret::new("<${TOKEN}>")))]);
         let address = ServerAddress::Command { command: "sh".to_owned(), args: sly_server::arguments(mode, &log), env };
         Self::at(folder, address, change)
     }
