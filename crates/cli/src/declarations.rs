@@ -27,7 +27,7 @@ pub(crate) fn load(project: &Project, settings: &Settings, files: &[SettingsFile
         let file = files.iter().find(|file| agent.source.file.as_ref() == Some(&file.name));
         file.map_or(settings.trust, |file| file.trust)
     };
-    servers::distrust(&mut loaded, &settings.servers_left_out, trust);
+    servers::distrust(&mut loaded, project, &settings.servers_left_out, trust);
     withhold_keys(&mut loaded, files, trust);
     definition_folder::read_prompts(&mut loaded, project, trust);
     // Nobody needs the packages to run an agent, but nobody could pack it either.

@@ -17,6 +17,10 @@ pub(crate) const SETTINGS: &str = "entourage.toml";
 const DATA: &str = ".entourage";
 /// What helps whoever named a file that is not there.
 pub(crate) const RELATIVE: &str = "paths are relative to the current folder";
+/// What whoever trusts a project's folder does about it.
+pub(crate) const TRUST_FOLDER: &str = "if you trust this project, run `entourage trust`, or add `--trust`";
+/// The same for a bundle, which no list of folders can have.
+const TRUST_BUNDLE: &str = "if you trust this bundle, add `--trust`";
 /// Keeps the data folder out of version control.
 const IGNORED: &str = ".gitignore";
 
@@ -64,6 +68,11 @@ impl Project {
     /// The bundle that this project is.
     pub(crate) fn artifact(&self) -> Option<Digest> {
         self.packed.as_ref()?.artifact
+    }
+
+    /// What whoever trusts the project does about it.
+    pub(crate) fn trust_hint(&self) -> &'static str {
+        if self.packed.is_some() { TRUST_BUNDLE } else { TRUST_FOLDER }
     }
 
     /// The same project, for somebody who outlives this one.

@@ -4,6 +4,7 @@ use crate::declarations;
 use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::project::Project;
 use crate::settings::{Trust, untrusted};
 use entourage_declare::{DeclaredServer, Loaded};
 use entourage_model::{Agent, Prompt, Report, ServerAddress, ServerKey, ServerValue, Team, ToolEntry, server_of};
@@ -18,7 +19,12 @@ const HOME: &str = "~/";
 
 /// Takes away what starts commands or reads the environment for a project that nobody trusts: agents that name them do without. What was left out of
 /// the settings has been told of there.
-pub(crate) fn distrust(loaded: &mut Loaded, settled: &BTreeSet<ServerKey>, trust: impl Fn(&Agent) -> Trust) {
+pub(crate) fn distrust(
+    loaded: &mut Loaded,
+    project: &Project,
+    settled: &BTreeSet<ServerKey>,
+    trust: impl Fn(&Agent) -> Trust,
+) {
     let team = &mut loaded.team;
     settled.iter().for_each(|server| leave_out(team, server));
     let is_trusted = |server: &DeclaredServer| {
@@ -36,7 +42,7 @@ pub(crate) fn distrust(loaded: &mut Loaded, settled: &BTreeSet<ServerKey>, trust
         let Some(name) = &server.key.agent else { continue };
         leave_out(team, &server.key);
         let what = format!("the MCP server `{}` of agent `{name}`", server.key);
-        loaded.reports.push(untrusted(&what, server.place));
+        loaded.reports.push(untrusted(&what, server.place).hint(project.trust_hint()));
     }
 }
 

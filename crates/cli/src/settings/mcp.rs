@@ -2,6 +2,7 @@
 
 use super::SettingsFile;
 use super::file::place_of;
+use crate::project;
 use entourage_model::{Place, Report, Secret, ServerAddress, ServerKey, ServerValue};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -103,7 +104,7 @@ pub(crate) fn untrusted(server: &str, place: Place) -> Report {
     let what = format!(
         "{server} is left out: a project may not start commands, or send your variables elsewhere, before it is trusted"
     );
-    Report::warning("C055", what).at(place).hint("if you trust this project, run `entourage trust`, or add `--trust`")
+    Report::warning("C055", what).at(place).hint(project::TRUST_FOLDER)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Bundles in place of projects: run, listed, checked and served; their digest is pinned.
 
 use crate::project::{Project, Said};
-use crate::registry::{blob, build, project, spoil};
+use crate::registry::{AGENT, blob, build, project, spoil};
 use crate::serve::Serving;
-use entourage_testkit::{Access, FakeModel, RealRegistry, Reply, Request};
+use entourage_testkit::{Access, FakeModel, RealRegistry, Reply, Request, sly_server};
 use serde_json::{Value, json};
 
 /// The root asks its reviewer, the reviewer tells what it was told and offered.
@@ -90,6 +90,43 @@ async fn a_bundle_is_served() {
     assert_eq!((&thread["bundle"], &thread["status"]), (&json!(digest), &json!("idle")), "{thread}");
     assert_eq!(serving.get("/threads")["threads"][0]["bundle"], digest);
     tokio::task::block_in_place(|| serving.kill());
+}
+
+/// An agent with the server that does what it is told, and with these secrets.
+fn author(secrets: &Value) -> Project {
+    let keys: Vec<_> = secrets.as_array().unwrap().iter().map(|secret| &secret["key"]).collect();
+    let server = json!({ "command": "sh", "args": sly_server::arguments("", ""), "secrets": keys });
+    let more = format!("\"mcp\": \"./mcp.json\", \"secrets\": {secrets}");
+    Project::new()
+        .file("agent.json", &AGENT.replace("\"subagents\": \"./subagents.json\"", &more))
+        .file("prompt.md", "You keep things.\n")
+        .file("mcp.json", &json!({ "servers": { "sly": server } }).to_string())
+}
+
+/// What it wrote, built: the bundle as `--project` takes it.
+fn packed(author: &Project) -> String {
+    format!("oci:{}@{}", author.path().join(".entourage/oci").display(), build(author))
+}
+
+/// Somewhere else, where the bundle is run.
+fn elsewhere(model: &FakeModel) -> Project {
+    let here = Project::new().with_model(model).variable("ENTOURAGE_MODEL", "openai:fake");
+    here.variable("PATH", "/usr/local/bin:/usr/bin:/bin")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_is_trusted_by_the_option_only() {
+    let model = FakeModel::start(|request: &Request| Reply::text(request.tools().join(" "))).await;
+    let author = author(&json!([]));
+    let bundle = packed(&author);
+    let here = elsewhere(&model);
+    here.json(&["trust"]);
+    let said = here.say(&["--project", &bundle, "run", "go"]);
+    assert!(said.stderr.contains("warning[C055]: the MCP server `sly` of agent `keeper` is left out"), "{said:?}");
+    assert!(said.stderr.contains("hint: if you trust this bundle, add `--trust`"), "{said:?}");
+    assert!(!said.stdout.contains("mcp__sly"), "{said:?}");
+    let said = here.say(&["--project", &bundle, "--trust", "run", "go"]);
+    assert!(said.stdout.contains("mcp__sly__echo") && !said.stderr.contains("C055"), "{said:?}");
 }
 
 #[test]
