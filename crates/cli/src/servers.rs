@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// The report of a server that was left out.
 pub(crate) const LEFT_OUT: &str = "C055";
+/// The report of secrets that a server will not be sent.
+const UNSENT: &str = "D133";
 /// What stands before the paths of files that are the user's own.
 const HOME: &str = "~/";
 
@@ -77,7 +79,8 @@ pub(crate) fn open(invocation: &Invocation) -> Result<Servers, Failure> {
     Ok(Servers::new(ServerSettings::new(folder, environment::variable), book))
 }
 
-/// Tells of servers that agents name and that were left out: whoever runs them would wonder.
+/// Tells of servers that agents name and that were left out, or lack what they want: whoever runs them would wonder.
 pub(crate) fn warn(invocation: &Invocation, reports: &[Report]) {
-    reports.iter().filter(|report| report.code.0 == LEFT_OUT).for_each(|report| invocation.screen.report(report));
+    let is_told = |report: &&Report| [LEFT_OUT, UNSENT].contains(&report.code.0);
+    reports.iter().filter(is_told).for_each(|report| invocation.screen.report(report));
 }

@@ -45,6 +45,7 @@ pub(crate) enum Server {
         command: String,
         args: Vec<String>,
         env: BTreeMap<String, String>,
+        secrets: Vec<ServerSecret>,
         rest: Map<String, Value>,
     },
     Url {
@@ -62,6 +63,14 @@ impl Server {
             Self::Command { rest, .. } | Self::Url { rest, .. } => Some(rest),
         }
     }
+}
+
+/// A secret that a server wants to find in a variable. Only who runs the server has its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerSecret {
+    pub(crate) key: String,
+    pub(crate) variable: String,
+    pub(crate) required: bool,
 }
 
 /// Whether a parent calls the agent only when it is asked to, when the work fits, or of its own accord.

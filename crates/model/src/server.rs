@@ -68,6 +68,19 @@ pub enum ServerValue {
     Plain(Secret),
     /// `${NAME}` in it is read from the environment when the server is started.
     Template(Secret),
+    /// A secret that its declaration only names, and that the environment holds as `variable`. One that is not required
+    /// may be absent; the server does without it then.
+    Wanted { secret: String, variable: String, required: bool },
+}
+
+impl ServerAddress {
+    /// Every value that the server is given.
+    pub fn values(&self) -> impl Iterator<Item = &ServerValue> {
+        match self {
+            Self::Command { env, .. } => env.values(),
+            Self::Url { headers, .. } => headers.values(),
+        }
+    }
 }
 
 impl ServerValue {
@@ -76,6 +89,7 @@ impl ServerValue {
         match self {
             Self::Plain(_) => false,
             Self::Template(text) => reads_environment(text.reveal()),
+            Self::Wanted { .. } => true,
         }
     }
 }

@@ -129,6 +129,28 @@ async fn a_bundle_is_trusted_by_the_option_only() {
     assert!(said.stdout.contains("mcp__sly__echo") && !said.stderr.contains("C055"), "{said:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundles_server_finds_its_secrets_in_the_environment() {
+    let model = FakeModel::start(|request: &Request| match request.tool_results().last() {
+        Some(result) => Reply::text(result.text.clone()),
+        None => Reply::call("mcp__sly__env", json!({})),
+    })
+    .await;
+    let secrets = json!([
+        { "key": "git.token", "required": true, "exposeAs": { "env": "GIT_TOKEN" } },
+        { "key": "SPARE", "required": false },
+    ]);
+    let author = author(&secrets);
+    let bundle = packed(&author);
+    let arguments = ["--project", &bundle, "--trust", "run", "go"];
+    let said = elsewhere(&model).variable("GIT_TOKEN", "t-1").variable("OTHER", "o-1").say(&arguments);
+    assert!(said.stdout.contains("GIT_TOKEN=t-1 ") && !said.stdout.contains("SPARE"), "{said:?}");
+    assert!(!said.stdout.contains("OTHER"), "{said:?}");
+    let said = elsewhere(&model).say(&arguments);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    assert!(said.stderr.contains("the secret `git.token`") && said.stderr.contains("`GIT_TOKEN`"), "{said:?}");
+}
+
 #[test]
 fn what_is_not_there_is_told() {
     let here = Project::new();

@@ -5,7 +5,7 @@ use super::toolkit::Toolkit;
 use crate::exchange::vocabulary::{self, Grant};
 use crate::faults::{meant_or, quoted};
 use crate::format::Format;
-use crate::solo::{Said, Server, Solo};
+use crate::solo::{Said, Server, ServerSecret, Solo};
 use crate::tree::At;
 use entourage_model::{
     Name, Place, Report, Secret, ServerAddress, ServerEntry, ServerKey, ServerValue, Severity, means_tool, server_name,
@@ -118,10 +118,11 @@ impl<'a> Reader<'a> {
                     self.known.insert(key.name.clone(), key);
                     continue;
                 }
-                Server::Command { command, args, env, rest } => {
-                    let address =
-                        ServerAddress::Command { command: command.clone(), args: args.clone(), env: self.given(env) };
-                    (address, rest)
+                Server::Command { command, args, env, secrets, rest } => {
+                    let wanted = secrets.iter().map(wanted);
+                    // What the declaration gives itself counts.
+                    let env = wanted.chain(self.given(env)).collect();
+                    (ServerAddress::Command { command: command.clone(), args: args.clone(), env }, rest)
                 }
                 Server::Url { url, headers, rest } => {
                     (ServerAddress::Url { url: url.clone(), headers: self.given(headers) }, rest)
@@ -130,12 +131,22 @@ impl<'a> Reader<'a> {
             if rest.get("enabled") == Some(&Value::Bool(false)) {
                 continue;
             }
+            reports.extend(self.unsent(spelt, rest).map(|report| report.at(place.clone())));
             let key = ServerKey::of_agent(self.name, spelt);
             self.limit(&key.name, rest);
             self.named.insert(key.name.clone());
             self.known.insert(key.name.clone(), key.clone());
             self.grants.declared.push(DeclaredServer { key, address, place: place.clone() });
         }
+    }
+
+    /// Nothing says in which header a secret would be expected.
+    fn unsent(&self, server: &str, rest: &serde_json::Map<String, Value>) -> Option<Report> {
+        let secrets = rest.get("secrets").filter(|_| self.solo().format == Format::Stax)?.as_array()?;
+        let keys = secrets.iter().filter_map(Value::as_str).map(quoted).collect::<Vec<_>>().join(", ");
+        let what = format!("the MCP server {} wants secrets, which are not sent to an address: {keys}", quoted(server));
+        let hint = "if it cannot be used without, declare it as `[mcp.*]` in your own settings, with a header";
+        Some(Report::warning("D133", what).hint(hint))
     }
 
     /// A bundle's values are what they are: it is to read nothing of whoever runs it. Other harnesses fill in `${NAME}`.
@@ -251,4 +262,10 @@ impl<'a> Reader<'a> {
         self.grants.denied.retain(|tool| server_of(tool.as_str()).is_some_and(|server| used.contains(server)));
         self.grants
     }
+}
+
+/// The variable that a secret is to be found in.
+fn wanted(ServerSecret { key, variable, required }: &ServerSecret) -> (String, ServerValue) {
+    let value = ServerValue::Wanted { secret: key.clone(), variable: variable.clone(), required: *required };
+    (variable.clone(), value)
 }

@@ -33,7 +33,7 @@ pub(crate) fn of_node(node: &Node) -> Option<Server> {
     if let Some(command) = text(&mut rest, "command") {
         let args = take(&mut rest, "args", texts);
         let env = take(&mut rest, "env", text_map);
-        return Some(Server::Command { command, args, env, rest });
+        return Some(Server::Command { command, args, env, secrets: Vec::new(), rest });
     }
     let url = text(&mut rest, "url").or_else(|| text(&mut rest, "http_url")).or_else(|| text(&mut rest, "httpUrl"))?;
     let headers = take(&mut rest, "headers", text_map);
@@ -95,7 +95,7 @@ pub(crate) fn write(said: &Said<BTreeMap<String, Server>>, spelling: Spelling) -
                 }
                 continue;
             }
-            Server::Command { command, args, env, rest } => {
+            Server::Command { command, args, env, rest, .. } => {
                 let mut keys = typed(spelling.command_type);
                 keys.insert("command".to_owned(), command.as_str().into());
                 insert(&mut keys, "args", args, args.is_empty());

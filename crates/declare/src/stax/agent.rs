@@ -11,11 +11,11 @@ use crate::faults::{Faults, quoted};
 use crate::fields::{Fields, Shape};
 use crate::files;
 use crate::format::Format;
-use crate::solo::{Said, Solo};
+use crate::solo::{Said, ServerSecret, Solo};
 use crate::tree::{At, Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Reads the definition in the file `entry`.
@@ -161,27 +161,33 @@ const SECRET_KINDS: [(&str, ()); 7] = [
     ("opaque", ()),
 ];
 
-/// The keys of the secrets that are declared. Values are never stored.
-pub(super) fn secrets(fields: &mut Fields<'_>) -> BTreeSet<String> {
-    let mut keys = BTreeSet::new();
+/// The secrets that are declared, by key.
+pub(super) type Secrets = BTreeMap<String, ServerSecret>;
+
+/// Reads them. Values are never stored.
+pub(super) fn secrets(fields: &mut Fields<'_>) -> Secrets {
+    let mut secrets = Secrets::new();
     for (index, node) in fields.list("secrets").unwrap_or_default().iter().enumerate() {
         let Some(mut inner) = fields.within(node, &format!("secrets[{index}]")) else { continue };
         let key = inner.require_name("key");
-        inner.require("required").and_then(|_| inner.flag("required"));
+        let required = inner.require("required").and_then(|_| inner.flag("required"));
         inner.choice("kind", &SECRET_KINDS);
         inner.keep("description", Shape::Text);
-        inner.keep("exposeAs", Shape::TextMap);
+        let exposed = inner.text_map("exposeAs").and_then(|mut exposed| exposed.remove("env"));
         if let Some(node) = inner.node("value") {
             let report = Report::error("D064", "a secret's value is never written down in a definition");
             inner.report(node, report.hint("remove `value`; whoever runs the agent gives it"));
         }
         inner.finish();
-        if let Some(key) = key.filter(|key| !keys.insert(key.value.to_string())) {
-            let what = format!("the secret {} is declared twice", quoted(key.value.as_str()));
+        let Some(key) = key.map(|key| key.value.to_string()) else { continue };
+        let variable = exposed.unwrap_or_else(|| key.clone());
+        let secret = ServerSecret { key: key.clone(), variable, required: required.unwrap_or(true) };
+        if secrets.insert(key.clone(), secret).is_some() {
+            let what = format!("the secret {} is declared twice", quoted(&key));
             fields.report(node, Report::error("D063", what).hint("remove one"));
         }
     }
-    keys
+    secrets
 }
 
 fn workspace_sources(fields: &mut Fields<'_>) {

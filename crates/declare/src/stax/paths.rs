@@ -1,5 +1,6 @@
 //! The files and folders that a definition names, and what lies there.
 
+use super::agent::Secrets;
 use super::parcel::{PackedFolder, Parcel, ParcelKind};
 use super::source::{Source, Wanted};
 use super::{mcp, path, persona, prompt, rules, set_names, skills, subagents};
@@ -9,7 +10,6 @@ use crate::solo::Said;
 use crate::tree::{At, Spot};
 use entourage_model::Report;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// Files and folders that an agent may name, beside those with a rule of their own.
 const FOLDERS: [&str; 4] = ["knowledge", "memory", "surfaces", "instructionTree"];
@@ -53,7 +53,7 @@ impl Paths {
     pub(super) fn follow(
         self,
         source: &mut Source<'_>,
-        secrets: &BTreeSet<String>,
+        secrets: &Secrets,
         parcel: &mut Parcel,
         faults: &mut Faults,
     ) -> prompt::Parts {

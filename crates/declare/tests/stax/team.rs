@@ -2,7 +2,7 @@
 
 use crate::project::{lines, project, seed};
 use entourage_declare::Loaded;
-use entourage_model::{Agent, ToolEntry};
+use entourage_model::{Agent, Secret, ServerAddress, ServerValue, ToolEntry};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -140,4 +140,31 @@ fn a_subagent_that_came_from_another_harness_may_do_no_more_than_there() {
     assert_eq!(tools("denied"), ["read_file"]);
     assert_eq!(tools("free"), ["read_file", "write_file"]);
     assert_eq!(agent(&loaded, "auditor").side_a.steps_max, Some(7));
+}
+
+#[test]
+fn a_server_is_given_the_secrets_that_it_names() {
+    let agent_ts = crate::project::AGENT.replace(
+        "subagents: \"./subagents.ts\"",
+        "mcp: \"./mcp.json\", secrets: [{ key: \"api.key\", required: true, exposeAs: { env: \"API_KEY\" } },
+           { key: \"TOKEN\", required: false }, { key: \"SET\", required: true }]",
+    );
+    let mcp = r#"{ "servers": {
+        "near": { "command": "near", "env": { "SET": "${HOME}" }, "secrets": ["api.key", "TOKEN", "SET"] },
+        "far": { "url": "https://far.example", "transport": "http", "secrets": ["TOKEN"] },
+        "off": { "url": "https://off.example", "transport": "http", "secrets": ["TOKEN"], "enabled": false }
+    } }"#;
+    let loaded = project(&[("agent.ts", &agent_ts), ("mcp.json", mcp)]);
+    let near = loaded.servers.iter().find(|server| server.key.name.as_str() == "near").unwrap();
+    let wanted = |secret: &str, variable: &str, required| {
+        let value = ServerValue::Wanted { secret: secret.to_owned(), variable: variable.to_owned(), required };
+        (variable.to_owned(), value)
+    };
+    let set = ("SET".to_owned(), ServerValue::Plain(Secret::new("${HOME}")));
+    let env = [wanted("api.key", "API_KEY", true), set, wanted("TOKEN", "TOKEN", false)].into();
+    assert_eq!(near.address, ServerAddress::Command { command: "near".to_owned(), args: Vec::new(), env });
+    let said = lines(&loaded);
+    assert_eq!(said.len(), 1, "{said:?}");
+    let told = "the MCP server `far` wants secrets, which are not sent to an address: `TOKEN`";
+    assert!(said[0].contains("warning[D133]") && said[0].contains(told), "{said:?}");
 }

@@ -155,11 +155,18 @@ fn filled(
     lookup: fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, String)>, String> {
     let fill = |value: &ServerValue| match value {
-        ServerValue::Plain(text) => Ok(text.reveal().to_owned()),
-        ServerValue::Template(text) => expand(text.reveal(), lookup),
+        ServerValue::Plain(text) => Ok(Some(text.reveal().to_owned())),
+        ServerValue::Template(text) => expand(text.reveal(), lookup).map(Some),
+        ServerValue::Wanted { secret, variable, required } => match lookup(variable) {
+            None if *required => Err(format!("it needs the secret `{secret}`: set the variable `{variable}`")),
+            found => Ok(found),
+        },
     };
-    let filled = values.iter().map(|(name, value)| Ok((name.clone(), fill(value)?)));
-    filled.collect::<Result<_, String>>().map_err(|why| format!("cannot be started: {why}"))
+    let filled = values.iter().filter_map(|(name, value)| match fill(value) {
+        Ok(value) => Some(Ok((name.clone(), value?))),
+        Err(why) => Some(Err(format!("cannot be started: {why}"))),
+    });
+    filled.collect()
 }
 
 async fn introduce(

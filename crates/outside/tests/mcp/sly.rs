@@ -33,6 +33,10 @@ async fn a_server_that_cannot_be_used_is_named_with_the_reason() {
 async fn an_address_that_leads_nowhere_is_told() {
     let nobody = BTreeMap::from([("X".to_owned(), ServerValue::Template(Secret::new("${NOBODY}")))]);
     let none = BTreeMap::new();
+    let wanted = |required| {
+        let wanted = ServerValue::Wanted { secret: "a.key".to_owned(), variable: "NOBODY".to_owned(), required };
+        BTreeMap::from([("NOBODY".to_owned(), wanted)])
+    };
     let command = |name: &str, env: &BTreeMap<_, _>| ServerAddress::Command {
         command: name.to_owned(),
         args: Vec::new(),
@@ -43,6 +47,8 @@ async fn an_address_that_leads_nowhere_is_told() {
     for (address, says) in [
         (command("no-such-program", &none), "cannot be started: `no-such-program`"),
         (command("sh", &nobody), "the environment has no variable `NOBODY`"),
+        (command("sh", &wanted(true)), "cannot be started: it needs the secret `a.key`: set the variable `NOBODY`"),
+        (command("no-such-program", &wanted(false)), "cannot be started: `no-such-program`"),
         (url("not an address", &none), "no address"),
         (url("file:///etc/passwd", &none), "only http and https"),
         (url("http://127.0.0.1:1/mcp", &none), "cannot be used"),

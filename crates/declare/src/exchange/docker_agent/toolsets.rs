@@ -141,7 +141,7 @@ fn server(node: &Node) -> Option<Server> {
     if let Some(command) = take(&mut rest, "command") {
         let args = take(&mut rest, "args").unwrap_or_default();
         let env = take(&mut rest, "env").unwrap_or_default();
-        return Some(Server::Command { command, args, env, rest });
+        return Some(Server::Command { command, args, env, secrets: Vec::new(), rest });
     }
     let mut remote: Map<String, Value> = take(&mut rest, "remote")?;
     let url = take(&mut remote, "url")?;
@@ -223,7 +223,7 @@ fn own(works: &BTreeSet<Work>, key: &str, record: &mut Record, has_children: boo
 
 fn of_server(name: &str, server: &Server) -> Map<String, Value> {
     let value = match server {
-        Server::Command { command, args, env, rest } => {
+        Server::Command { command, args, env, rest, .. } => {
             let directory = rest.get("cwd").cloned().unwrap_or_else(|| json!({}));
             json!({ "type": "mcp", "name": name, "command": command, "args": args, "env": env, "working_dir": directory })
         }

@@ -63,7 +63,7 @@ fn server(kind: &str, keys: &mut Map<String, Value>) -> Option<Server> {
             let command = take_text(keys, "cmd")?;
             let args = take(keys, "args").unwrap_or_default();
             let env = take(keys, "envs").unwrap_or_default();
-            Some(Server::Command { command, args, env, rest: std::mem::take(keys) })
+            Some(Server::Command { command, args, env, secrets: Vec::new(), rest: std::mem::take(keys) })
         }
         "sse" | "streamable_http" => {
             let url = take_text(keys, "uri")?;
