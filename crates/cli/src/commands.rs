@@ -74,7 +74,10 @@ fn reads_declarations(command: &Command) -> bool {
     matches!(
         command,
         Command::Run(_)
+            | Command::Resume(_)
+            | Command::Send(_)
             | Command::Serve(_)
+            | Command::Mcp(_)
             | Command::Agents(_)
             | Command::Check(_)
             | Command::Export(_)

@@ -34,6 +34,7 @@ mod packing;
 mod remote_agent;
 mod remote_server;
 mod server_file;
+mod server_lack;
 mod servers;
 mod signatures;
 mod source;

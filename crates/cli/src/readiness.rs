@@ -1,11 +1,12 @@
-//! Whether the models of agents can be asked, found out before anything is written down or taken up for them.
+//! Whether the models of agents can be asked, and their servers started, found out before anything is written down or taken up for them.
 
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models;
 use crate::project::Project;
+use crate::server_lack::{NO_SECRET, NOT_HERE, ServerLack};
 use crate::workbench::Workbench;
-use entourage_model::{Agent, ModelRef, Report, Severity};
+use entourage_model::{Agent, ModelRef, Report, Severity, Team};
 use entourage_outside::model::ModelSettings;
 use entourage_store::ThreadRow;
 use std::collections::HashMap;
@@ -16,22 +17,24 @@ const NO_KEY: &str = "C009";
 /// fail.
 const SPARED_MAX: usize = 256;
 
-/// The models of this call, as far as one can tell without asking them.
-#[derive(Debug)]
-pub(crate) struct Readiness {
+/// The models and servers of this call, as far as one can tell without asking them.
+pub(crate) struct Readiness<'a> {
     settings: ModelSettings,
     /// Where the scripts lie that settings and declarations name.
     project: Project,
+    servers: ServerLack<'a>,
 }
 
-impl Readiness {
-    pub(crate) fn new(invocation: &Invocation, settings: &ModelSettings) -> Result<Self, Failure> {
-        Ok(Self { settings: settings.clone(), project: models::script_folder(invocation)? })
+impl<'a> Readiness<'a> {
+    pub(crate) fn new(invocation: &'a Invocation, settings: &ModelSettings) -> Result<Self, Failure> {
+        let project = models::script_folder(invocation)?;
+        Ok(Self { settings: settings.clone(), project, servers: ServerLack::new(invocation) })
     }
 
-    /// Fails when no model of a side of this agent could be asked.
-    pub(crate) fn insist(&self, agent: &Agent) -> Result<(), Failure> {
-        self.lack(agent, &[]).map_or(Ok(()), |report| Err(Failure::usage(report)))
+    /// Fails when no model of a side of this agent could be asked, or a server that it needs could not be started.
+    pub(crate) fn insist(&self, team: &Team, agent: &Agent) -> Result<(), Failure> {
+        let lack = self.lack(agent, &[]).or_else(|| self.servers.of(team, agent));
+        lack.map_or(Ok(()), |report| Err(Failure::usage(report)))
     }
 
     /// The same for the agents of threads that are about to go on. Whoever is refused leaves nothing taken up.
@@ -45,7 +48,7 @@ impl Readiness {
     pub(crate) async fn warn(&self, invocation: &Invocation, bench: &Workbench) -> Result<(), Failure> {
         let mut lacking = self.lacking(bench, bench.some_unfinished(SPARED_MAX).await?).await;
         // A script that is none is nothing to wait for.
-        lacking.retain(|(_, report)| report.code.0 == NO_KEY);
+        lacking.retain(|(_, report)| [NO_KEY, NOT_HERE, NO_SECRET].contains(&report.code.0));
         let Some((row, report)) = lacking.first() else { return Ok(()) };
         let what = format!("{}; unfinished threads of agent `{}` wait", report.what, row.agent);
         invocation.screen.report(&Report { severity: Severity::Warning, what, ..report.clone() });
@@ -64,7 +67,9 @@ impl Readiness {
             let Some(agent) = team.agent(&row.agent) else { continue };
             let given = given(bench, &row, agent).await;
             let key = (row.bundle, row.agent.clone(), given);
-            let lack = looked.entry(key).or_insert_with_key(|(_, _, given)| self.lack(agent, given));
+            let lack = looked
+                .entry(key)
+                .or_insert_with_key(|(_, _, given)| self.lack(agent, given).or_else(|| self.servers.of(&team, agent)));
             if let Some(report) = lack.clone() {
                 lacking.push((row, report));
             }

@@ -5,7 +5,7 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::project::Project;
-use crate::settings::{Trust, untrusted};
+use crate::settings::{Settings, SettingsFile, Trust, untrusted};
 use entourage_declare::{DeclaredServer, Loaded};
 use entourage_model::{Agent, Prompt, Report, ServerAddress, ServerKey, ServerValue, Team, ToolEntry, server_of};
 use entourage_outside::mcp::{Book, ServerSettings, Servers};
@@ -71,12 +71,15 @@ pub(crate) fn open(invocation: &Invocation) -> Result<Servers, Failure> {
     let project = invocation.project.again()?;
     let (settings, files) = (invocation.settings.clone(), invocation.settings_files.clone());
     let folder = std::path::absolute(&invocation.project.root).unwrap_or_else(|_| invocation.project.root.clone());
-    let book = move || {
-        let declared = declarations::load(&project, &settings, &files).servers;
-        let declared = declared.into_iter().map(|server| (server.key, server.address));
-        settings.servers.clone().into_iter().chain(declared).collect::<Book>()
-    };
+    let book = move || book(&project, &settings, &files);
     Ok(Servers::new(ServerSettings::new(folder, environment::variable), book))
+}
+
+/// How those are reached.
+pub(crate) fn book(project: &Project, settings: &Settings, files: &[SettingsFile]) -> Book {
+    let declared = declarations::load(project, settings, files).servers;
+    let declared = declared.into_iter().map(|server| (server.key, server.address));
+    settings.servers.clone().into_iter().chain(declared).collect()
 }
 
 /// Tells of servers that agents name and that were left out, or lack what they want: whoever runs them would wonder.

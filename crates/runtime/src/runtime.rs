@@ -134,7 +134,8 @@ pub(crate) struct Inner {
     pub(crate) overflow: AtomicBool,
     /// The store's last complaint, for those who wait for something.
     trouble: watch::Sender<String>,
-    /// Threads that wait rather than fail where their model has no key, each until its question is taken back.
+    /// Threads that wait rather than fail where their model has no key, or a server that they need cannot be used, each
+    /// until its question is taken back.
     pub(crate) spared: Mutex<HashSet<ThreadId>>,
 }
 
@@ -186,8 +187,8 @@ impl Runtime {
         Ok(Self { inner })
     }
 
-    /// Has these threads wait where their model has no key: they were left unfinished, and whoever comes next with the
-    /// key goes on with them. Each holds a slot until then; stopping or cancelling it ends the wait.
+    /// Has these threads wait where their model has no key, or a server that they need cannot be used: they were left
+    /// unfinished, and whoever comes next with what is missing goes on with them. Each holds a slot until then; stopping or cancelling it ends the wait.
     pub fn spare(&self, threads: impl IntoIterator<Item = ThreadId>) {
         self.inner.spared.lock().unwrap_or_else(PoisonError::into_inner).extend(threads);
     }

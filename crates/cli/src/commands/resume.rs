@@ -44,7 +44,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     }
 }
 
-async fn everything(invocation: &Invocation, mut errand: Errand<'_>, readiness: &Readiness) -> Result<(), Failure> {
+async fn everything(invocation: &Invocation, mut errand: Errand<'_>, readiness: &Readiness<'_>) -> Result<(), Failure> {
     let unfinished = errand.bench.unfinished(None).await?;
     // Oldest first.
     let roots: BTreeSet<ThreadId> = unfinished.iter().map(|row| row.root).collect();

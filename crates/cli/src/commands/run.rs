@@ -63,7 +63,7 @@ pub(crate) async fn perform(invocation: &Invocation, arguments: Arguments) -> Re
     let agent = choose(invocation, &loaded, agent, &arguments.words)?;
     let models = models::settings(invocation)?;
     if let Some(agent) = loaded.team.agent(&agent) {
-        Readiness::new(invocation, &models)?.insist(agent)?;
+        Readiness::new(invocation, &models)?.insist(&loaded.team, agent)?;
     }
     warn_of_withheld(invocation, arguments.user.as_ref());
     let papers = attachment::read(&arguments.files)?;

@@ -1,10 +1,13 @@
 //! Bundles in place of projects: run, listed, checked and served; their digest is pinned.
 
-use crate::project::{Project, Said};
+use crate::project::{Project, Said, ending, signal};
 use crate::registry::{AGENT, blob, build, project, spoil};
 use crate::serve::Serving;
 use entourage_testkit::{Access, FakeModel, RealRegistry, Reply, Request, sly_server};
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The root asks its reviewer, the reviewer tells what it was told and offered.
 fn team(request: &Request) -> Reply {
@@ -146,9 +149,49 @@ async fn a_bundles_server_finds_its_secrets_in_the_environment() {
     let said = elsewhere(&model).variable("GIT_TOKEN", "t-1").variable("OTHER", "o-1").say(&arguments);
     assert!(said.stdout.contains("GIT_TOKEN=t-1 ") && !said.stdout.contains("SPARE"), "{said:?}");
     assert!(!said.stdout.contains("OTHER"), "{said:?}");
-    let said = elsewhere(&model).say(&arguments);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    assert!(said.stderr.contains("the secret `git.token`") && said.stderr.contains("`GIT_TOKEN`"), "{said:?}");
+    let here = elsewhere(&model);
+    here.say(&arguments).refused(1, &["error[C061]", "the secret `git.token`", "hint: set the variable `GIT_TOKEN`"]);
+    assert!(!here.path().join(".entourage").exists(), "nothing was begun");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_whose_bundle_brings_a_server_waits_for_its_bundle() {
+    let is_late = Arc::new(AtomicBool::new(true));
+    let late = Arc::clone(&is_late);
+    let model = FakeModel::start(move |request: &Request| match late.load(Ordering::Acquire) {
+        true => Reply::hang(),
+        false => Reply::text(format!("done with {}", request.tools().join(" "))),
+    })
+    .await;
+    let author = author(&json!([]));
+    let bundle = packed(&author);
+    let here = elsewhere(&model);
+    let running = here.start(&["--project", &bundle, "--trust", "run", "go"]);
+    model.until_requests(1).await;
+    signal(&running, Signal::KILL);
+    ending(running);
+    is_late.store(false, Ordering::Release);
+    tokio::task::block_in_place(|| {
+        let id = here.root();
+        let before = here.json(&["runs"]);
+        let not_here = "the MCP server `sly` of agent `keeper` is that of a bundle, which is not this project";
+        for arguments in [&["resume"][..], &["resume", &id], &["send", &id, "more"]] {
+            here.say(arguments).refused(1, &["error[C060]", not_here, "`--project oci:sha256:", "`--trust`"]);
+        }
+        let untrusted = here.say(&["--project", &bundle, "resume"]);
+        untrusted.refused(1, &["error[C060]", "may not be started", "if you trust this bundle, add `--trust`"]);
+        assert_eq!(here.json(&["runs"]), before);
+        let serving = Serving::start(&here);
+        // Until it is taken up.
+        while here.json(&["show", &id])["status"] == "ready" {}
+        assert_eq!(here.json(&["show", &id])["status"], "running");
+        signal(&serving.child, Signal::TERM);
+        let told = ["warning[C060]", not_here, "unfinished threads of agent `keeper` wait"];
+        ending(serving.child).refused(0, &told);
+        let resumed = here.json(&["--project", &bundle, "--trust", "resume", &id]);
+        assert!(resumed["result"].as_str().unwrap().contains("mcp__sly__echo"), "{resumed}");
+        assert_eq!(resumed["run_id"], before["runs"][0]["run_id"]);
+    });
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! `entourage mcp`: a client on standard input and output, killed and coming back, alone and beside others.
 
 use crate::project::{Project, ending, signal};
+use crate::registry;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A client of the protocol, a line each way.
 struct Client {
@@ -21,7 +22,10 @@ impl Client {
 
     /// The client says of itself that it can do this.
     fn start_with(project: &Project, capabilities: &Value) -> Self {
-        let mut command = project.command(&["mcp", "--model", "script:script.json"]);
+        Self::of(project.command(&["mcp", "--model", "script:script.json"]), capabilities)
+    }
+
+    fn of(mut command: Command, capabilities: &Value) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, id: 0 };
@@ -200,4 +204,17 @@ fn what_is_no_client_is_told_so() {
     let said = Project::with_echo().say(&["mcp"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.is_empty() && said.stderr.contains("C048"), "{}", said.stderr);
+}
+
+#[test]
+fn the_agents_of_a_bundle_are_offered_too() {
+    let author = registry::project();
+    let bundle = format!("oci:{}@{}", author.path().join(".entourage/oci").display(), registry::build(&author));
+    let here = Project::with_echo();
+    let command = here.command(&["--project", &bundle, "--model", "script:script.json", "mcp"]);
+    let mut client = Client::of(command, &json!({}));
+    let tools = client.ask("tools/list", &json!({}));
+    let spawn = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "agent_spawn").unwrap();
+    assert!(spawn["description"].as_str().unwrap().contains("reviewer"), "{spawn}");
+    client.leave();
 }

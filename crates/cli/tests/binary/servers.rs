@@ -252,7 +252,11 @@ async fn after_a_crash_a_call_with_effects_is_not_made_again() {
     }
     signal(&first, Signal::KILL);
     ending(first);
-    let resumed = tokio::task::spawn_blocking(move || project.say(&["resume", "--trust"])).await.unwrap();
+    let resume = move || {
+        project.say(&["resume"]).refused(1, &["error[C060]", "may not be started", "`entourage trust`"]);
+        project.say(&["resume", "--trust"])
+    };
+    let resumed = tokio::task::spawn_blocking(resume).await.unwrap();
     assert!(resumed.stdout.contains("The outcome of `mcp__sly__hang` is unknown"), "{resumed:?}");
     assert_eq!(log.notes().iter().filter(|line| *line == "hang").count(), 1);
 }

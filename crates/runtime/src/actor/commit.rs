@@ -175,7 +175,7 @@ impl Actor {
                     request.remote.iter_mut().for_each(|task| task.resumed &= !is_first);
                     let unequipped = self.unequipped();
                     self.flights.push(if !unequipped.is_empty() {
-                        perform::equip(&self.inner, &self.state.agent, unequipped)
+                        perform::equip(&self.inner, self.place().thread, &self.state.agent, unequipped)
                     } else if perform::is_advised(&self.team, &self.state) {
                         perform::advised(&self.inner, self.ground(self.state.clone()), *request)
                     } else {

@@ -50,14 +50,21 @@ pub(super) async fn ask(inner: &Inner, place: Place, request: &ModelRequest) -> 
         Ok(answer) => return Ok(answer),
         Err(failure) => failure,
     };
-    if failure.kind == FailureKind::MissingKey && Spared::is(inner, place.thread) {
-        let _until_dropped = Spared { inner, thread: place.thread };
-        return std::future::pending().await;
+    if failure.kind == FailureKind::MissingKey {
+        wait_if_spared(inner, place.thread).await;
     }
     Err(failure.to_string())
 }
 
-/// A thread that waits for a key which this process does not have. Whoever takes its question back has no use for the
+/// Waits until the thread's question is taken back, if it is one of those that wait rather than fail.
+pub(super) async fn wait_if_spared(inner: &Inner, thread: ThreadId) {
+    if Spared::is(inner, thread) {
+        let _until_dropped = Spared { inner, thread };
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A thread that waits for a key or a server which this process does not have. Whoever takes its question back has no use for the
 /// wait: it is told at once the next time.
 struct Spared<'a> {
     inner: &'a Inner,
