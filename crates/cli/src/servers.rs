@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(crate) const LEFT_OUT: &str = "C055";
 /// The report of secrets that a server will not be sent.
 const UNSENT: &str = "D133";
+/// The report of a bundle's files that its agent cannot open.
+const LEFT_BEHIND: &str = "D134";
 /// What stands before the paths of files that are the user's own.
 const HOME: &str = "~/";
 
@@ -82,8 +84,9 @@ pub(crate) fn book(project: &Project, settings: &Settings, files: &[SettingsFile
     settings.servers.clone().into_iter().chain(declared).collect()
 }
 
-/// Tells of servers that agents name and that were left out, or lack what they want: whoever runs them would wonder.
+/// Tells of servers that agents name and that were left out, or lack what they want, and of files that a bundle's agent
+/// will not find: whoever runs them would wonder.
 pub(crate) fn warn(invocation: &Invocation, reports: &[Report]) {
-    let is_told = |report: &&Report| [LEFT_OUT, UNSENT].contains(&report.code.0);
+    let is_told = |report: &&Report| [LEFT_OUT, UNSENT, LEFT_BEHIND].contains(&report.code.0);
     reports.iter().filter(is_told).for_each(|report| invocation.screen.report(report));
 }

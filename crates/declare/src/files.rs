@@ -57,12 +57,21 @@ pub struct MemoryFiles {
     files: BTreeMap<String, Vec<u8>>,
     executables: BTreeSet<String>,
     precedences: BTreeMap<String, usize>,
+    /// Those that nobody brought into memory.
+    unread: BTreeSet<String>,
 }
 
 impl MemoryFiles {
     /// Lets a file have more or less to say than others.
     pub fn rank(&mut self, path: impl Into<String>, precedence: usize) {
         self.precedences.insert(path.into(), precedence);
+    }
+
+    /// Adds a file that is known to be there and cannot be read.
+    pub fn insert_unread(&mut self, path: impl Into<String>) {
+        let path = path.into();
+        self.unread.insert(path.clone());
+        self.files.insert(path, Vec::new());
     }
 
     /// Adds a file, or puts it in the place of one.
@@ -73,6 +82,7 @@ impl MemoryFiles {
         } else {
             self.executables.remove(&path)
         };
+        self.unread.remove(&path);
         self.files.insert(path, bytes.into());
     }
 }
@@ -110,6 +120,9 @@ impl Files for MemoryFiles {
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if self.unread.contains(path) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 

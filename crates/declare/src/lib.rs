@@ -46,8 +46,8 @@ pub use format::Format;
 pub use json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use load::{Loaded, Project, Wishes, load};
 pub use stax::{
-    NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, WantedSecret, agent_slug, is_agent_name,
-    is_instructions_path, parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in, unknown_spec_version,
-    untold,
+    LUGGAGE_BYTES_MAX, NamedPackage, PackedFolder, Parcel, ParcelKind, Rule, Scope, WantedSecret, agent_slug,
+    is_agent_name, is_instructions_path, parcel, parcel_of_team, preamble, render_prompt, rule_id, rules_in,
+    surface_section, unknown_spec_version, untold,
 };
 pub use tools::Tools;

@@ -95,14 +95,15 @@ pub fn load(project: &Project<'_>) -> Loaded {
     let settled = settings::read(wishes);
     let memory = OneReading::new(project.memory);
     let drafts = standard_agents::read(files, &memory);
-    let stax = stax::read(files, &memory);
+    let mut stax = stax::read(files, &memory);
+    let luggage = stax.as_mut().map(|stax| std::mem::take(&mut stax.luggage)).unwrap_or_default();
     let stax_primary = stax.as_ref().and_then(Stax::agent);
     let packages = stax.as_ref().map(|stax| stax.packages().to_vec()).unwrap_or_default();
     let solos = read_solos(project, settled.subagents, stax, &mut reports);
     let ids = drafts.agents.iter().map(Declared::id_and_file).chain(solos.iter().map(Declared::id_and_file));
     let mut ids: BTreeMap<Name, String> = ids.collect();
     let has_lead = stax_primary.is_some() || drafts.declares_agent(lead::NAME);
-    let mut team = Team::default();
+    let mut team = Team { files: luggage.files, ..Team::default() };
     let checked = check(drafts, known);
     team.agents.extend(checked.agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))));
     team.tools.extend(checked.tools.into_iter().map(|(name, tool)| (name, Arc::new(tool))));

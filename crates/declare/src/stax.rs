@@ -7,6 +7,7 @@ mod agent;
 mod carried;
 mod hints;
 mod leftover;
+mod luggage;
 mod mcp;
 pub(crate) mod name;
 mod package;
@@ -23,10 +24,11 @@ mod subagents;
 mod write;
 
 pub(crate) use leftover::{LEFTOVER, take as take_leftover};
+pub use luggage::LUGGAGE_BYTES_MAX;
 pub use name::{is_valid as is_agent_name, slug as agent_slug};
 pub use parcel::{NamedPackage, PackedFolder, Parcel, ParcelKind, WantedSecret, parcel, parcel_of_team};
 pub use path::is_meant_as_path as is_instructions_path;
-pub use prompt::{preamble, render_prompt, untold};
+pub use prompt::{preamble, render_prompt, surface_section, untold};
 pub use rules::{Rule, Scope, rule_id, rules_in};
 pub(crate) use write::write;
 
@@ -39,6 +41,7 @@ use crate::solo::{Said, Solo};
 use crate::tree::{Node, Spot, Tree};
 use entourage_model::{Name, Report};
 use entourage_script::{Memory, NoMemory};
+use luggage::Luggage;
 use serde_json::Value;
 use source::Source;
 use std::collections::BTreeSet;
@@ -78,6 +81,8 @@ pub(crate) struct Stax {
     pub(crate) subagents: Vec<Declared<Solo>>,
     /// The Markdown files that it names: they are nobody else's declarations.
     pub(crate) claimed: BTreeSet<String>,
+    /// What its team takes along.
+    pub(crate) luggage: Luggage,
     parcel: Parcel,
 }
 
@@ -105,7 +110,8 @@ impl Stax {
 /// The agent that a project defines, else the package. Absent: it defines neither.
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Option<Stax> {
     let is_there = |path: &&str| files.kind(path).is_ok();
-    let mut source = Source { files, memory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new() };
+    let mut source =
+        Source { files, memory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new(), luggage: Luggage::default() };
     match ENTRIES.into_iter().find(is_there) {
         Some(entry) => Some(agent::read(&mut source, entry)),
         None => Some(PACKAGE).filter(is_there).map(|entry| package::read(&mut source, entry)),
@@ -144,7 +150,8 @@ pub(crate) fn claimed(files: &dyn Files, name: &str) -> BTreeSet<String> {
 /// The agents of one definition, and the Markdown files that it names. A project reads the others of an agent's bundle
 /// from its entry; here each is an agent by itself, so that the entry's own list has no effect.
 fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declared<Solo>>, BTreeSet<String>) {
-    let mut source = Source { files, memory: &NoMemory, is_on_disk: false, claimed: BTreeSet::new() };
+    let mut source =
+        Source { files, memory: &NoMemory, is_on_disk: false, claimed: BTreeSet::new(), luggage: Luggage::default() };
     if !ENTRIES.contains(&name) {
         return (subagents::read(&mut source, name, faults).agents, source.claimed);
     }

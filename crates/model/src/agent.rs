@@ -22,6 +22,9 @@ pub struct Team {
     /// The prompts that other prompts may call. The prompts of agents lie within them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<Name, Arc<Prompt>>,
+    /// Texts of the bundle that agents read while they work, by the path that they are told. They lie in no folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Arc<str>>,
 }
 
 impl Team {

@@ -10,8 +10,8 @@ use entourage_engine::{
     looks_at_files, server, step, summoned,
 };
 use entourage_model::{
-    Act, Agent, CallId, Digest, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId, ThreadStatus,
-    Timestamp,
+    Act, Agent, CallId, Digest, FileRow, ModelAnswer, Served as _, ServerEntry, ServerKey, Team, ThreadId,
+    ThreadStatus, Timestamp,
 };
 use entourage_store::{Claim, CommitError, Lease, QueueLine, StoreError};
 use futures::FutureExt as _;

@@ -5,7 +5,7 @@ use crate::archive::EntryKind;
 use crate::fault::{Exit, Fault};
 use crate::layout::Blobs;
 use crate::media::{ArtifactKind, LayerForm, LayerKind};
-use entourage_declare::MemoryFiles;
+use entourage_declare::{LUGGAGE_BYTES_MAX, MemoryFiles};
 use entourage_model::Report;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -14,13 +14,16 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     Everything,
-    /// What an agent reads from the start. Knowledge and memories may be large, and nobody is told them.
+    /// What an agent reads from the start, or while it works. Of knowledge and memories, which may be large, it is given
+    /// no more than a team can take along.
     Declarations,
 }
 
 impl Wanted {
-    fn includes(self, kind: LayerKind) -> bool {
-        self == Self::Everything || !matches!(kind, LayerKind::Knowledge | LayerKind::Memory)
+    /// How many bytes of a layer's files are brought. The others are only known to be there.
+    fn bytes_max(self, kind: LayerKind) -> u64 {
+        let is_bounded = self == Self::Declarations && matches!(kind, LayerKind::Knowledge | LayerKind::Memory);
+        if is_bounded { LUGGAGE_BYTES_MAX } else { u64::MAX }
     }
 }
 
@@ -40,6 +43,8 @@ pub(crate) struct Parts {
 #[derive(Clone, Debug)]
 pub(crate) struct PartFile {
     pub(crate) bytes: Vec<u8>,
+    /// Whether the bytes are there.
+    pub(crate) is_read: bool,
     pub(crate) is_executable: bool,
     /// See `Files::precedence`.
     pub(crate) precedence: usize,
@@ -65,9 +70,8 @@ impl Bundle {
     pub(crate) fn parts(&self, blobs: &dyn Blobs, wanted: Wanted, precedence: usize) -> Result<Parts, Fault> {
         let mut archives = BTreeMap::new();
         for kind in LayerKind::ALL {
-            let is_archive = kind.form() == LayerForm::Archive && wanted.includes(kind);
-            if is_archive && self.manifest.layer(kind).is_some() {
-                archives.insert(kind, self.unpack(blobs, kind, precedence)?);
+            if kind.form() == LayerForm::Archive && self.manifest.layer(kind).is_some() {
+                archives.insert(kind, self.unpack(blobs, kind, wanted.bytes_max(kind), precedence)?);
             }
         }
         Ok(Parts {
@@ -85,14 +89,18 @@ impl Bundle {
         &self,
         blobs: &dyn Blobs,
         kind: LayerKind,
+        mut bytes_left: u64,
         precedence: usize,
     ) -> Result<BTreeMap<String, PartFile>, Fault> {
         let mut files = BTreeMap::new();
         self.archive(blobs, kind, &mut |entry, content| {
-            if let EntryKind::File { is_executable, .. } = entry.kind {
-                let mut bytes = Vec::new();
-                content.read_to_end(&mut bytes).map_err(Fault::machine(format!("unpacking `{}`", entry.path)))?;
-                files.insert(entry.path.clone(), PartFile { bytes, is_executable, precedence });
+            if let EntryKind::File { is_executable, size } = entry.kind {
+                let (mut bytes, is_read) = (Vec::new(), size <= bytes_left);
+                if is_read {
+                    content.read_to_end(&mut bytes).map_err(Fault::machine(format!("unpacking `{}`", entry.path)))?;
+                    bytes_left -= size;
+                }
+                files.insert(entry.path.clone(), PartFile { bytes, is_read, is_executable, precedence });
             }
             Ok(())
         })?;
@@ -130,10 +138,13 @@ impl Parts {
                 continue;
             }
             let folder = name(kind);
-            for (path, PartFile { bytes, is_executable, precedence }) in archive {
+            for (path, PartFile { bytes, is_read, is_executable, precedence }) in archive {
                 let path = format!("{folder}/{path}");
                 files.rank(&path, precedence);
-                files.insert(path, bytes, is_executable);
+                match is_read {
+                    true => files.insert(path, bytes, is_executable),
+                    false => files.insert_unread(path),
+                }
             }
         }
         if !self.secrets.is_empty() {

@@ -5,7 +5,7 @@ use super::loss::unsaid;
 use super::plan::Plan;
 use super::source::Source;
 use crate::Fault;
-use entourage_declare::{preamble, render_prompt, rules_in};
+use entourage_declare::{preamble, render_prompt, rules_in, surface_section};
 use std::collections::BTreeMap;
 
 /// The folder of the instruction tree that stands for the whole project.
@@ -124,7 +124,7 @@ impl Told {
             let rules = rules_in(source.files, folder);
             sections.extend(rules.iter().filter(|rule| shape.rules.embeds(rule.scope)).map(|rule| rule.section()));
         }
-        sections.extend(self.surfaces.iter().map(|(name, text)| format!("## {}\n\n{text}", titled(name))));
+        sections.extend(self.surfaces.iter().map(|(name, text)| surface_section(name, text)));
         if source.folder("knowledge").is_some() {
             sections.push(format!("## Knowledge\n\nLook things up in the files of `{}/`.", shape.knowledge));
         }
@@ -150,9 +150,4 @@ fn joined(mut sections: Vec<String>) -> Option<String> {
         0 | 1 => sections.pop(),
         _ => Some(sections.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n")),
     }
-}
-
-fn titled(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

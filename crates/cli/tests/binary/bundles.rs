@@ -194,6 +194,51 @@ async fn a_thread_whose_bundle_brings_a_server_waits_for_its_bundle() {
     });
 }
 
+/// Opens every file that it is told of, and says what it was told and what is in them.
+fn reader(request: &Request) -> Reply {
+    let system = request.system();
+    let told: Vec<_> = system.lines().filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`')).collect();
+    match told.get(request.tool_results().len()) {
+        Some(path) => Reply::call("read_file", json!({ "path": path })),
+        None => {
+            let texts: Vec<_> = request.tool_results().iter().map(|result| result.text.trim().to_owned()).collect();
+            Reply::text(format!("{system}\n[{}]", texts.join("|")))
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_of_a_bundle_reaches_its_agent() {
+    let model = FakeModel::start(reader).await;
+    let folders =
+        ["skills", "knowledge", "memory", "surfaces"].map(|name| format!("\"{name}\": \"./{name}\"")).join(",");
+    let author = Project::new()
+        .file("agent.json", &AGENT.replace("\"subagents\": \"./subagents.json\"", &folders))
+        .file("prompt.md", "You keep things.\n")
+        .file("skills/fix/SKILL.md", "---\nname: fix\ndescription: Fixes.\n---\nFill in `templates/list.md`.\n")
+        .file("skills/fix/templates/list.md", "the list\n")
+        .file("knowledge/facts.md", "a fact\n")
+        .file("knowledge/picture.png", "\0")
+        .file("knowledge/zz-long.md", &"long ".repeat(1 << 20))
+        .file("memory/day.md", "a day\n")
+        .file("surfaces/tools.md", "Use a hammer.\n");
+    let bundle = packed(&author);
+    let here = elsewhere(&model);
+    let said = here.say(&["--project", &bundle, "run", "go"]);
+    let expected = "You keep things.\n\n## Tools\n\nUse a hammer.\n\n\
+        ## Skill: fix\n\nFixes.\n\nFill in `templates/list.md`.\n\n\
+        Files of this skill:\n\n- `/bundle/skills/fix/templates/list.md`\n\n\
+        ## Knowledge\n\nLook things up in these files:\n\n- `/bundle/knowledge/facts.md`\n\n\
+        ## Memory\n\nWhat is remembered from earlier is in these files:\n\n- `/bundle/memory/day.md`\n\
+        [the list|a fact|a day]";
+    assert_eq!((said.code, said.stdout.trim()), (Some(0), expected), "{said:?}");
+    assert!(said.stderr.contains("warning[D134]"), "{said:?}");
+    assert!(said.stderr.contains("`knowledge/picture.png`, `knowledge/zz-long.md`\n"), "{said:?}");
+    // A thread has them wherever it goes on.
+    let again = here.say(&["send", &here.root(), "again"]);
+    assert_eq!(again.stdout.trim(), expected, "{again:?}");
+}
+
 #[test]
 fn what_is_not_there_is_told() {
     let here = Project::new();

@@ -30,8 +30,9 @@ pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
     }
     let read = node.and_then(|node| definition(source, &node, &mut parcel, &mut faults));
     let (name, draft, subagents) = read.unwrap_or((stem, None, Vec::new()));
-    let claimed = std::mem::take(&mut source.claimed);
-    Stax { primary: Declared { name, faults, draft }, subagents, claimed, parcel }
+    let (claimed, luggage) = (std::mem::take(&mut source.claimed), std::mem::take(&mut source.luggage));
+    luggage.missed().into_iter().for_each(|report| faults.push(Spot::START, report));
+    Stax { primary: Declared { name, faults, draft }, subagents, claimed, luggage, parcel }
 }
 
 type Read = (At<Name>, Option<Solo>, Vec<Declared<Solo>>);

@@ -69,7 +69,7 @@ fn servers(node: &Node, secrets: &Secrets, faults: &mut Faults) -> Option<BTreeM
     }
     let servers = entries.iter().filter_map(|(name, node)| {
         let inner = fields.within(node, &format!("servers.{name}"))?;
-        Some((name.clone(), server(inner, name, node)?))
+        Some((name.clone(), server(inner, name, node, secrets)?))
     });
     let servers = servers.collect();
     fields.finish();

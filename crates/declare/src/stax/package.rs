@@ -1,6 +1,7 @@
 //! A package: `definePackage()`, which is what several agents share.
 
 use super::agent::{check_identity, placed, secrets};
+use super::luggage::Luggage;
 use super::parcel::{Parcel, ParcelKind};
 use super::paths::Paths;
 use super::source::Source;
@@ -22,7 +23,8 @@ pub(super) fn read(source: &mut Source<'_>, entry: &str) -> Stax {
     let subagents = node.and_then(|node| definition(source, &node, &mut parcel, &mut faults)).unwrap_or_default();
     let name = At { value: Name::from("package"), spot: Spot::START };
     let primary = Declared { name, faults, draft: None };
-    Stax { primary, subagents, claimed: std::mem::take(&mut source.claimed), parcel }
+    let luggage = Luggage::default();
+    Stax { primary, subagents, claimed: std::mem::take(&mut source.claimed), luggage, parcel }
 }
 
 fn definition(

@@ -17,10 +17,15 @@ pub(super) struct Parts {
     pub(super) prompt: Option<String>,
     /// `surfaces/instructions.md`.
     pub(super) surface: Option<String>,
+    /// The others, by name.
+    pub(super) surfaces: BTreeMap<String, String>,
     /// The instruction tree's instructions for the whole project.
     pub(super) root_instructions: Option<String>,
+    /// Those for single folders.
+    pub(super) instructions: BTreeMap<String, String>,
     pub(super) rules: Vec<Rule>,
     pub(super) skills: Vec<Skill>,
+    pub(super) shelves: Vec<Shelf>,
     pub(super) servers: Option<Said<BTreeMap<String, Server>>>,
     pub(super) subagents: Vec<Declared<Solo>>,
     pub(super) subagents_at: Option<Spot>,
@@ -38,14 +43,58 @@ pub(super) struct Skill {
     pub(super) path: String,
     /// What it says, where its file cannot be opened.
     pub(super) text: Option<String>,
+    /// What else belongs to it then.
+    pub(super) files: Vec<String>,
 }
 
 impl Skill {
     /// The skill as a part of a longer text. Absent: it is read when it is needed.
     fn section(&self) -> Option<String> {
         let text = self.text.as_ref()?;
-        Some(format!("## Skill: {}\n\n{}\n\n{text}", self.name, self.description))
+        let mut section = format!("## Skill: {}\n\n{}\n\n{text}", self.name, self.description);
+        if !self.files.is_empty() {
+            section.push_str("\n\nFiles of this skill:\n");
+            list(&mut section, &self.files);
+        }
+        Some(section)
     }
+}
+
+/// A folder in which the agent looks things up.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    /// What is said of it, as far as its files.
+    words: &'static str,
+    folder: String,
+    /// Where each file is, if they lie in no folder.
+    files: Option<Vec<String>>,
+}
+
+impl Shelf {
+    fn of(source: &mut Source<'_>, words: &'static str, folder: &str, paths: &[String]) -> Self {
+        let files = (!source.files.is_on_disk()).then(|| {
+            let Source { files, luggage, .. } = source;
+            paths.iter().filter_map(|path| luggage.take(*files, path)).collect()
+        });
+        Self { words, folder: folder.to_owned(), files }
+    }
+
+    /// Absent: nothing of it is there.
+    fn section(&self) -> Option<String> {
+        match &self.files {
+            None => Some(format!("{} the files of `{}/`.", self.words, self.folder)),
+            Some(files) if files.is_empty() => None,
+            Some(files) => {
+                let mut section = format!("{} these files:\n", self.words);
+                list(&mut section, files);
+                Some(section)
+            }
+        }
+    }
+}
+
+fn list(section: &mut String, files: &[String]) {
+    files.iter().for_each(|path| _ = write!(section, "\n- `{path}`"));
 }
 
 impl Parts {
@@ -59,13 +108,37 @@ impl Parts {
                 files.contains(&path).then(|| source.text(&path, Spot::START, faults))?
             };
             match *key {
-                "surfaces" => parts.surface = text("instructions.md"),
-                "instructionTree" => parts.root_instructions = text("_root/instructions.md"),
+                "surfaces" => {
+                    parts.surface = text("instructions.md");
+                    parts.surfaces = texts(source, folder, &files, ".md");
+                    parts.surfaces.remove("instructions");
+                }
+                "instructionTree" => {
+                    parts.root_instructions = text("_root/instructions.md");
+                    parts.instructions = texts(source, folder, &files, "/instructions.md");
+                    parts.instructions.remove("_root");
+                }
+                "knowledge" => {
+                    parts.shelves.push(Shelf::of(source, "## Knowledge\n\nLook things up in", folder, &files));
+                }
+                "memory" => {
+                    let words = "## Memory\n\nWhat is remembered from earlier is in";
+                    parts.shelves.push(Shelf::of(source, words, folder, &files));
+                }
                 _ => {}
             }
         }
         parts
     }
+}
+
+/// The texts of a folder whose paths end like this, by what comes before. One that cannot be read is told to nobody.
+fn texts(source: &Source<'_>, folder: &str, paths: &[String], end: &str) -> BTreeMap<String, String> {
+    let text = |path: &String| {
+        let name = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(end)?.to_owned();
+        Some((name, String::from_utf8(source.files.read(path).ok()?).ok()?))
+    };
+    paths.iter().filter_map(text).collect()
 }
 
 /// Who the agent is comes first, then what it is to do, then the rules and what it can look up.
@@ -78,7 +151,9 @@ pub(super) fn compose(parts: &Parts) -> String {
         None => text.clone(),
     }));
     sections.extend(parts.root_instructions.clone());
+    sections.extend(parts.instructions.iter().map(|(folder, text)| format!("## In `{folder}/`\n\n{text}")));
     sections.extend(parts.rules.iter().map(Rule::section));
+    sections.extend(parts.surfaces.iter().map(|(name, text)| surface_section(name, text)));
     sections.extend(parts.skills.iter().filter_map(Skill::section));
     let unread: Vec<_> = parts.skills.iter().filter(|skill| skill.text.is_none()).collect();
     if !unread.is_empty() {
@@ -88,11 +163,19 @@ pub(super) fn compose(parts: &Parts) -> String {
         }
         sections.push(text);
     }
+    sections.extend(parts.shelves.iter().filter_map(Shelf::section));
     match sections.as_slice() {
         // The only text stays as its author left it.
         [only] => only.clone(),
         _ => sections.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n"),
     }
+}
+
+/// What a surface says, as a part of a longer text.
+pub fn surface_section(name: &str, text: &str) -> String {
+    let mut letters = name.chars();
+    let title: String = letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
+    format!("## {title}\n\n{text}")
 }
 
 /// What a persona says in the first lines, by other means, or of itself alone.

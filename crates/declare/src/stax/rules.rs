@@ -1,5 +1,6 @@
 //! Rules: a folder of Markdown files, each with what it is for in its front matter.
 
+use super::luggage::Luggage;
 use super::path;
 use super::source::{Source, front_matter};
 use crate::faults::Faults;
@@ -64,7 +65,13 @@ const SEVERITIES: [(&str, &str); 3] = [("info", "info"), ("warn", "warn"), ("err
 
 /// The rules of a folder that was checked before, as others are told them.
 pub fn rules_in(files: &dyn Files, folder: &str) -> Vec<Rule> {
-    let mut source = Source { files, memory: &NoMemory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new() };
+    let mut source = Source {
+        files,
+        memory: &NoMemory,
+        is_on_disk: files.is_on_disk(),
+        claimed: BTreeSet::new(),
+        luggage: Luggage::default(),
+    };
     read(&mut source, folder, &mut Faults::new(folder))
 }
 

@@ -13,7 +13,7 @@ const FILE: &str = "SKILL.md";
 
 pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -> Vec<Skill> {
     // Looked through for links and special files, which cannot be packed.
-    source.files_beneath(folder, faults);
+    let beneath = source.files_beneath(folder, faults);
     let entries = source.files.entries(folder).unwrap_or_default();
     let mut skills = Vec::new();
     for (skill, _) in entries.into_iter().filter(|(_, kind)| *kind == Kind::Folder) {
@@ -25,7 +25,7 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
                 let skill = text.and_then(|text| self::skill(&path, &text, &mut own));
                 skills.extend(skill.map(|(skill, text)| match source.is_on_disk {
                     true => skill,
-                    false => Skill { text: Some(text), ..skill },
+                    false => Skill { text: Some(text), files: taken(source, &path, &beneath), ..skill },
                 }));
             }
             _ => {
@@ -43,6 +43,14 @@ pub(super) fn read(source: &mut Source<'_>, folder: &str, faults: &mut Faults) -
 pub(super) fn is_text(folder: &str, file: &str) -> bool {
     let within = file.strip_prefix(folder).and_then(|file| file.strip_prefix('/'));
     within.and_then(|file| file.split_once('/')).is_some_and(|(_, name)| name == FILE)
+}
+
+/// What lies beside a skill's own file, taken along.
+fn taken(source: &mut Source<'_>, skill: &str, beneath: &[String]) -> Vec<String> {
+    let Source { files, luggage, .. } = source;
+    let folder = skill.strip_suffix(FILE).unwrap_or(skill);
+    let others = beneath.iter().filter(|path| path.starts_with(folder) && *path != skill);
+    others.filter_map(|path| luggage.take(*files, path)).collect()
 }
 
 /// A skill, and what it says.
@@ -69,5 +77,5 @@ fn skill(path: &str, text: &str, faults: &mut Faults) -> Option<(Skill, String)>
     }
     fields.finish();
     let (name, description) = (said?.value.to_string(), description?.value.to_string());
-    Some((Skill { name, description, path: path.to_owned(), text: None }, body.trim().to_owned()))
+    Some((Skill { name, description, path: path.to_owned(), text: None, files: Vec::new() }, body.trim().to_owned()))
 }

@@ -1,5 +1,6 @@
 //! The files of a stax project: definitions as nodes, texts verbatim, folders file by file.
 
+use super::luggage::Luggage;
 use super::path;
 use crate::faults::{Faults, quoted};
 use crate::files::{self, Files, Kind};
@@ -19,6 +20,8 @@ pub(super) struct Source<'a> {
     pub(super) is_on_disk: bool,
     /// The Markdown files that were named.
     pub(super) claimed: BTreeSet<String>,
+    /// What was taken along of a bundle.
+    pub(super) luggage: Luggage,
 }
 
 /// What a path must lead to.

@@ -115,6 +115,29 @@ export default definePersona({ name: "ada", displayName: "Ada", role: "Engineer"
 }
 
 #[test]
+fn surfaces_and_the_tree_are_told_and_folders_are_pointed_at() {
+    let keys = "surfaces: \"./surfaces\", instructionTree: \"./tree\", knowledge: \"./facts\", memory: \"./past\"";
+    let agent_ts = crate::project::AGENT.replace("subagents: \"./subagents.ts\"", keys);
+    let loaded = project(&[
+        ("agent.ts", &agent_ts),
+        ("surfaces/user.md", "U.\n"),
+        ("surfaces/tools.md", "T.\n"),
+        ("surfaces/instructions.md", "I.\n"),
+        ("surfaces/x.txt", "X.\n"),
+        ("tree/_root/instructions.md", "All.\n"),
+        ("tree/src/deep/instructions.md", "Deep.\n"),
+        ("facts/a.md", "A.\n"),
+        ("past/day.md", "D.\n"),
+    ]);
+    assert_eq!(lines(&loaded), [""; 0]);
+    let expected = "I.\n\nAll.\n\n## In `src/deep/`\n\nDeep.\n\n## Tools\n\nT.\n\n## User\n\nU.\n\n\
+        ## Knowledge\n\nLook things up in the files of `facts/`.\n\n\
+        ## Memory\n\nWhat is remembered from earlier is in the files of `past/`.";
+    assert_eq!(prompt(&agent(&loaded, "backend-engineer")), expected);
+    assert!(loaded.team.files.is_empty(), "they lie in the project");
+}
+
+#[test]
 fn a_prompt_alone_stays_as_its_author_left_it() {
     let agent_ts = crate::project::AGENT.replace("subagents: \"./subagents.ts\"", "prompt: \"./p.md\"");
     let loaded = project(&[("agent.ts", &agent_ts), ("p.md", "One.\r\n\r\nTwo.  \n\n")]);

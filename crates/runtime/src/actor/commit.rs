@@ -230,7 +230,12 @@ impl Actor {
     fn caller(&self, tool: &Name) -> perform::Caller {
         let prompt = self.inner.world(&self.team, 0).prompt(&self.state);
         let server = prompt.and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
-        perform::Caller { place: self.place(), folder: self.state.folder(&self.team), server }
+        perform::Caller {
+            place: self.place(),
+            team: Arc::clone(&self.team),
+            folder: self.state.folder(&self.team),
+            server,
+        }
     }
 
     /// The servers of the acting side of which nobody knows whether they can be used.

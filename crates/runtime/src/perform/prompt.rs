@@ -133,7 +133,12 @@ impl Interview {
                 let prompt = self.team.prompts.get(&self.entry.prompt);
                 let server = prompt.and_then(|prompt| Some(server(prompt, &call.name)?.key.clone()));
                 let folder = self.state.folder(&self.team);
-                tool(inner, Caller { place: self.place, folder, server }, (call, key), false)
+                tool(
+                    inner,
+                    Caller { place: self.place, team: Arc::clone(&self.team), folder, server },
+                    (call, key),
+                    false,
+                )
             }
         };
         let (Input::ToolEnded { outcome, text, attachments, acts, facts, .. }, _) = flight.await else { return };

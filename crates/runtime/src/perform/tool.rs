@@ -6,7 +6,7 @@ use super::{Flight, Place};
 use crate::runtime::Inner;
 use attendant::ThreadAttendant;
 use entourage_engine::Input;
-use entourage_model::{Outcome, ServerKey, ToolCall, ToolStatus};
+use entourage_model::{Outcome, ServerKey, Team, ToolCall, ToolStatus};
 use entourage_outside::tool::{Attendant, Output};
 use futures::FutureExt as _;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) place: Place,
+    pub(crate) team: Arc<Team>,
     /// Where the thread works, if not in the project's own folder.
     pub(crate) folder: Option<String>,
     /// The MCP server whose tool it is.
@@ -26,7 +27,7 @@ pub(crate) struct Caller {
 pub(crate) fn tool(inner: &Arc<Inner>, caller: Caller, (call, key): (ToolCall, String), repeatable: bool) -> Flight {
     let inner = Arc::clone(inner);
     async move {
-        let attendant = Arc::new(ThreadAttendant::new(Arc::clone(&inner), caller.place, call.id.clone(), &key));
+        let attendant = Arc::new(ThreadAttendant::new(Arc::clone(&inner), &caller, call.id.clone(), &key));
         let attending = Some(Arc::clone(&attendant) as Arc<dyn Attendant>);
         let output = call_here(&inner, (&caller, attending), &call, key).await;
         let ended = Input::ToolEnded {

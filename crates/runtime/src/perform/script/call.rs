@@ -59,7 +59,7 @@ impl ThreadDoor {
         let desk = self.desk();
         let state = &desk.state;
         let server = self.world().prompt(state).and_then(|prompt| Some(server(prompt, tool)?.key.clone()));
-        Caller { place: self.place, folder: state.folder(&self.team), server }
+        Caller { place: self.place, team: Arc::clone(&self.team), folder: state.folder(&self.team), server }
     }
 
     /// No other call has it: a script that runs again is another one.

@@ -1,10 +1,11 @@
 //! What a thread does for one of its tools while that runs.
 
+use super::Caller;
 use crate::hub::Notice;
 use crate::perform::Place;
 use crate::runtime::Inner;
 use async_trait::async_trait;
-use entourage_model::{Act, CallId, Digest, FileRow, file_path, mime_type};
+use entourage_model::{Act, CallId, Digest, FileRow, Team, file_path, mime_type};
 use entourage_outside::tool::{Attendant, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +17,7 @@ const NAME_CHARS_MAX: usize = 100;
 pub(super) struct ThreadAttendant {
     inner: Arc<Inner>,
     place: Place,
+    team: Arc<Team>,
     call: CallId,
     /// What makes its files differ from those of every other call of the thread: providers give ids again.
     mark: String,
@@ -25,9 +27,9 @@ pub(super) struct ThreadAttendant {
 
 impl ThreadAttendant {
     /// `key` is the call's own.
-    pub(super) fn new(inner: Arc<Inner>, place: Place, call: CallId, key: &str) -> Self {
+    pub(super) fn new(inner: Arc<Inner>, caller: &Caller, call: CallId, key: &str) -> Self {
         let mark = key.split('/').skip(1).collect::<Vec<_>>().join("-");
-        Self { inner, place, call, mark, kept: Mutex::default() }
+        Self { inner, place: caller.place, team: Arc::clone(&caller.team), call, mark, kept: Mutex::default() }
     }
 
     /// What the call did to its thread.
@@ -71,7 +73,9 @@ impl Attendant for ThreadAttendant {
     async fn file(&self, path: &str) -> Option<Vec<u8>> {
         let path = file_path(path).ok()?;
         let files = self.inner.store.files(self.place.thread).await.ok()?;
-        let file = files.into_iter().find(|file| file.path == path)?;
-        self.inner.store.blob(file.digest).await.ok()?
+        match files.into_iter().find(|file| file.path == path) {
+            Some(file) => self.inner.store.blob(file.digest).await.ok()?,
+            None => self.team.files.get(&path).map(|text| text.as_bytes().to_vec()),
+        }
     }
 }
