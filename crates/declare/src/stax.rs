@@ -155,7 +155,7 @@ fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declar
     if !ENTRIES.contains(&name) {
         return (subagents::read(&mut source, name, faults).agents, source.claimed);
     }
-    let Stax { mut primary, mut subagents, claimed, parcel } = agent::read(&mut source, name);
+    let Stax { mut primary, mut subagents, claimed, parcel, .. } = agent::read(&mut source, name);
     if let Some(solo) = &mut primary.draft {
         leave_behind(solo, &parcel, &source);
     }
