@@ -110,9 +110,14 @@ impl Decision {
         self.buried.append(&mut later.buried);
         // What was in flight before the abort is not to begin at all.
         if later.effects.contains(&Effect::Abort) {
-            self.effects.clear();
+            self.take_back();
         }
         self.effects.append(&mut later.effects);
+    }
+
+    /// Nothing of it begins any more. What another server is told to end, it is told all the same.
+    pub(crate) fn take_back(&mut self) {
+        self.effects.retain(|effect| matches!(effect, Effect::CancelRemote(_)));
     }
 
     /// Nothing to make durable.

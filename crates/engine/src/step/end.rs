@@ -219,7 +219,7 @@ impl Desk<'_> {
 
     /// Takes back what is in flight, also where another server does it.
     fn abort(&mut self) {
-        self.out.effects.clear();
+        self.out.take_back();
         self.out.effects.push(Effect::Abort);
         if self.state.session.is_some() {
             let task = context::remote_task(self.world, self.state);

@@ -1,6 +1,9 @@
 //! Agents that another server runs: asked in the place of a model, once for each session.
 
 use crate::check;
+use entourage_engine::{Decision, Effect};
+use entourage_model::{Ids, Remote, RemoteTask, Timestamp, ToolCall};
+use std::collections::BTreeMap;
 
 const FAR: &str = "far url=http://there.example";
 
@@ -25,6 +28,45 @@ fn an_agent_that_another_server_runs_is_asked_like_a_model_and_told_to_end() {
         > CancelRemote far @t0-0 "hi"
         "#,
     );
+}
+
+#[test]
+fn a_task_is_taken_back_there_also_where_its_thread_ends_in_the_same_decision() {
+    check(
+        FAR,
+        r#"
+        < ask r1 hi ...
+        + cancel r1
+        < terminate
+        ! SessionEnded cancelled "The run was cancelled." rest=idle
+        ! Terminated
+        > EndRun r1 cancelled "The run was cancelled."
+        > CancelRemote far @t0-0 "hi"
+        > Abort
+        = terminated
+        "#,
+    );
+}
+
+#[test]
+fn an_abort_behind_it_takes_back_what_was_to_begin_and_not_what_is_to_end_elsewhere() {
+    let task = RemoteTask {
+        agent: "far".into(),
+        remote: Remote { url: "http://there.example".to_owned(), headers: BTreeMap::new() },
+        id: "1".to_owned(),
+        session: Ids::new(Timestamp(0), 1).thread(),
+        parent: None,
+        user_id: None,
+        denied: Vec::new(),
+        input: "hi".to_owned(),
+        resumed: false,
+    };
+    let cancel = || Effect::CancelRemote(Box::new(task.clone()));
+    let call = ToolCall { id: "k1".into(), name: "look".into(), arguments: "{}".to_owned() };
+    let begin = Effect::CallTool { call, key: "1/0".to_owned() };
+    let mut decision = Decision { effects: vec![cancel(), begin], ..Decision::default() };
+    decision.append(Decision { effects: vec![Effect::Abort], ..Decision::default() });
+    assert_eq!(decision.effects, [cancel(), Effect::Abort]);
 }
 
 #[test]
