@@ -3,6 +3,8 @@
 //! `step` turns an input into a decision and applies it to the state; `apply` folds one event into a state.
 //! Nothing here awaits, reads a clock or draws a random number: the moment and the seed come in with the cue.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod act;
 mod apply;
 mod attachment;

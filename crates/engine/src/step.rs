@@ -126,9 +126,9 @@ impl Decision {
     }
 
     pub fn usage(&self) -> Usage {
-        let spent = self.events.iter().filter_map(|event| match event {
-            Event::Answered { usage, .. } | Event::PromptAnswered { usage, .. } => Some(*usage),
-            _ => None,
+        let spent = self.events.iter().filter_map(|event| {
+            let (Event::Answered { usage, .. } | Event::PromptAnswered { usage, .. }) = event else { return None };
+            Some(*usage)
         });
         spent.sum()
     }

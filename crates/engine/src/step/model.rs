@@ -268,10 +268,11 @@ fn stop_tool_text(side: &SideConfig, calls: &[ToolCall]) -> Option<String> {
 /// An argument as text: a string as it is, anything else as JSON.
 pub(super) fn argument_text(call: &ToolCall, property: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
-    match arguments.get(property)? {
+    let argument = arguments.get(property)?;
+    match argument {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Null => None,
-        other => Some(other.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Some(argument.to_string()),
     }
 }
 
