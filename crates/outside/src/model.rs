@@ -39,7 +39,7 @@ pub use self::script::{BadScript, Reply, Rule, Script, ScriptReader, ScriptedCal
 pub use self::settings::{Backoff, ModelLimits, ModelSettings, ProviderSettings};
 pub use self::watch::Watch;
 
-/// A provider that wants to be left alone for longer counts as one that cannot answer.
+/// A provider that wants to be left alone for longer counts as one that cannot answer, and is left alone for so long.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 /// Requests in flight to one remote provider, unless the settings say otherwise.
 const CONCURRENCY_MAX: usize = 64;
@@ -141,10 +141,10 @@ impl Models {
     fn wait_after(&self, failed: &FailedAttempt, tried: u32, limiter: &Limiter) -> Option<Duration> {
         let Retry::Later(wish) = failed.retry else { return None };
         let wish = wish.unwrap_or_default();
+        limiter.close_for(wish.min(RETRY_AFTER_MAX));
         if wish > RETRY_AFTER_MAX {
             return None;
         }
-        limiter.close_for(wish);
         let backoff = self.limits.backoff.wait(tried, fastrand::f64());
         (tried < self.limits.attempts).then_some(wish + backoff)
     }

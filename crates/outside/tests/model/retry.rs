@@ -144,6 +144,16 @@ async fn an_absurd_wish_counts_as_no_answer() {
 }
 
 #[tokio::test]
+async fn whoever_has_an_absurd_wish_is_left_alone_by_everybody() {
+    let fake = FakeModel::start(Reply::fail(429, "slow down").header("retry-after", "86400")).await;
+    let models = Models::new(settings(fake.url()));
+    let asked = request(&["openai:a"], "hi");
+    models.ask(&asked, &()).await.unwrap_err();
+    tokio::time::timeout(INSTANT, models.ask(&asked, &())).await.expect_err("nobody is let in");
+    assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_fallback_is_asked_when_the_first_is_spent_or_refuses() {
     for (status, expected) in [(500, vec!["a", "a", "a", "b"]), (401, vec!["a", "b"])] {
         let brain = move |request: &Request| match request.model() {
