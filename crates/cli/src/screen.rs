@@ -66,7 +66,7 @@ impl Screen {
     /// Prints what was asked for: exactly, but where somebody reads it on a terminal. What cannot be printed is no reason
     /// to leave work undone; `is_delivered` and `loss` tell of it afterwards.
     pub(crate) fn data(&self, text: &str) {
-        let text = if io::stdout().is_terminal() { harmless(text) } else { Cow::Borrowed(text) };
+        let text = if io::stdout().is_terminal() { harmless(text, self.data_paint) } else { Cow::Borrowed(text) };
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         let mut stdout = io::stdout().lock();
         if let Err(fault) = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()) {
@@ -104,7 +104,7 @@ impl Screen {
 
     /// A line beside the data.
     pub(crate) fn note(&self, text: &str) {
-        let text = if io::stderr().is_terminal() { harmless(text) } else { Cow::Borrowed(text) };
+        let text = if io::stderr().is_terminal() { harmless(text, self.note_paint) } else { Cow::Borrowed(text) };
         self.above_picture(format!("{text}\n").as_bytes());
     }
 
@@ -123,7 +123,7 @@ impl Screen {
         let mut drawn = self.drawn();
         let mut frame = erased(*drawn);
         for line in lines {
-            frame.push_str(&bare(line));
+            frame.push_str(&bare(line, self.note_paint));
             frame.push('\n');
         }
         _ = io::stderr().lock().write_all(frame.as_bytes());
