@@ -12,6 +12,11 @@ use uuid::Uuid;
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
 const RESTORE: &str = "restore the database from a copy";
+/// For what is wrong with one thread.
+const REMOVE: &str = "remove the thread by `DELETE /threads/ID` of a server, or restore the database from a copy";
+const UPGRADE: &str =
+    "use the version of entourage that wrote it; if there is none, remove the thread or restore a copy";
+const AGAIN: &str = "their runs have failed; send them again if they still matter";
 const RESTORE_OUTSIDE: &str = "restore the place of the long blobs from a copy";
 
 pub(crate) async fn check(database: &Database, outside: Option<&Outside>) -> Result<Vec<Report>, StoreError> {
@@ -25,6 +30,8 @@ pub(crate) async fn check(database: &Database, outside: Option<&Outside>) -> Res
         reports.extend(bodies(database, table, number, read).await?);
     }
     reports.extend(blobs(database).await?);
+    reports.extend(bundles(database).await?);
+    reports.extend(dead_letters(database).await?);
     reports.extend(blobs_outside(database, outside).await?);
     Ok(reports)
 }
@@ -43,12 +50,18 @@ const RULES: [Rule; 5] = [
     (
         "SELECT DISTINCT t.id FROM @.threads t JOIN @.lines l ON l.thread = t.id
          WHERE l.number < 1 OR l.number > t.last_line",
-        |thread| Report::error("S003", format!("the queue of thread {thread} holds a line that was never counted")),
+        |thread| {
+            let what = format!("the queue of thread {thread} holds a line that was never counted");
+            Report::error("S003", what).hint(REMOVE)
+        },
     ),
     (
         "SELECT DISTINCT t.id FROM @.threads t JOIN @.runs r ON r.thread = t.id
          WHERE t.status = 6 AND r.status NOT IN (2, 3, 4)",
-        |thread| Report::warning("S004", format!("thread {thread} is terminated, but a run of it has not ended")),
+        |thread| {
+            let what = format!("thread {thread} is terminated, but a run of it has not ended");
+            Report::warning("S004", what).hint(REMOVE)
+        },
     ),
     (
         "SELECT DISTINCT thread FROM
@@ -56,12 +69,16 @@ const RULES: [Rule; 5] = [
             UNION SELECT thread FROM @.root_keys
             UNION SELECT thread FROM @.files UNION SELECT thread FROM @.dead_letters) rows
          WHERE NOT EXISTS (SELECT 1 FROM @.threads t WHERE t.id = rows.thread)",
-        |thread| Report::error("S005", format!("there are rows of thread {thread}, which does not exist")),
+        |thread| {
+            let what = format!("there are rows of thread {thread}, which does not exist");
+            Report::error("S005", what)
+                .hint("they take space and do no harm; whoever removed the thread's row knows more")
+        },
     ),
     (
         "SELECT r.id FROM @.threads r
          WHERE r.id = r.root AND r.below <> (SELECT count(*) - 1 FROM @.threads t WHERE t.root = r.id)",
-        |thread| Report::error("S006", format!("the tree of thread {thread} is counted wrongly")),
+        |thread| Report::error("S006", format!("the tree of thread {thread} is counted wrongly")).hint(REMOVE),
     ),
 ];
 
@@ -88,8 +105,8 @@ async fn bodies(database: &Database, table: &str, number: &str, read: Read) -> R
         for row in &rows {
             (thread, last) = (get(row, 0)?, get(row, 1)?);
             if let Err(fault) = read(row) {
-                reports
-                    .push(Report::error("S007", format!("{what} {last} of thread {thread} cannot be read: {fault}")));
+                let what = format!("{what} {last} of thread {thread} cannot be read: {fault}");
+                reports.push(Report::error("S007", what).hint(UPGRADE));
             }
         }
         if rows.is_empty() {
@@ -120,7 +137,33 @@ async fn blobs(database: &Database) -> Result<Vec<Report>, StoreError> {
                    WHERE NOT EXISTS (SELECT 1 FROM @.blobs b WHERE b.digest = f.digest)";
     for row in database.rows(missing, &[]).await? {
         let what = format!("a file points at blob {}, which does not exist", digest(&row, 0)?);
-        reports.push(Report::error("S009", what));
+        reports.push(Report::error("S009", what).hint("put the file again, or remove it"));
+    }
+    Ok(reports)
+}
+
+/// Every thread's agents are there.
+async fn bundles(database: &Database) -> Result<Vec<Report>, StoreError> {
+    let missing = "SELECT bundle, count(*) FROM @.threads t
+                   WHERE NOT EXISTS (SELECT 1 FROM @.blobs b WHERE b.digest = t.bundle) GROUP BY bundle ORDER BY bundle";
+    let mut reports = Vec::new();
+    for row in database.rows(missing, &[]).await? {
+        let (bundle, threads) = (digest(&row, 0)?, get::<i64>(&row, 1)?);
+        let what = format!("the agents of {threads} threads are missing: there is no blob {bundle}");
+        reports.push(Report::error("S050", what).hint(RESTORE));
+    }
+    Ok(reports)
+}
+
+/// What was put aside, because nobody could work on its thread with it.
+async fn dead_letters(database: &Database) -> Result<Vec<Report>, StoreError> {
+    let sql = "SELECT thread, count(*), min(reason) FROM @.dead_letters GROUP BY thread ORDER BY thread";
+    let mut reports = Vec::new();
+    for row in database.rows(sql, &[]).await? {
+        let (thread, count) = (thread_id(&row, 0)?, get::<i64>(&row, 1)?);
+        let why = get::<String>(&row, 2)?;
+        let what = format!("{count} messages to thread {thread} were put aside: {why}");
+        reports.push(Report::warning("S051", what).hint(AGAIN));
     }
     Ok(reports)
 }

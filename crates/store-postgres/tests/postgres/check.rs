@@ -2,13 +2,20 @@
 
 use crate::world::World;
 use entourage_model::Digest;
+use entourage_store::contract::sample::BUNDLE;
 use entourage_store::{FileRow, Store};
 use entourage_store_postgres::PostgresStore;
+
+/// Puts every line aside, as a thread does that breaks over it.
+const BURY: &str = "INSERT INTO dead_letters (thread, number, at, reason, v, body)
+                    SELECT thread, number, 1, 'it broke', v, body FROM lines";
 
 /// A store in which there is one row of everything.
 async fn fill(store: &PostgresStore, world: &World) {
     let claim = world.held(store, 1).await;
-    store.put_blob(Digest::of(b"content"), b"content").await.expect("it can be kept");
+    for content in [b"content", BUNDLE] {
+        store.put_blob(Digest::of(content), content).await.expect("it can be kept");
+    }
     let file = FileRow {
         path: "a\0.txt".to_owned(),
         digest: Digest::of(b"content"),
@@ -33,7 +40,9 @@ async fn each_kind_of_damage_has_its_code() {
         ("UPDATE events SET body = 'x'", "S007"),
         ("UPDATE lines SET v = 9", "S007"),
         ("UPDATE blobs SET body = 'other'", "S008"),
-        ("DELETE FROM blobs", "S009"),
+        ("DELETE FROM blobs WHERE digest IN (SELECT digest FROM files)", "S009"),
+        ("DELETE FROM blobs WHERE digest IN (SELECT bundle FROM threads)", "S050"),
+        (BURY, "S051"),
     ];
     for (damage, code) in cases {
         let world = World::new();
@@ -41,6 +50,7 @@ async fn each_kind_of_damage_has_its_code() {
         fill(&store, &world).await;
         world.client().await.batch_execute(damage).await.expect("the test's own statement");
         let reports = store.check().await.expect("it can be checked");
+        assert!(reports.iter().all(|report| report.hint.is_some()), "{reports:?}");
         let mut codes: Vec<_> = reports.iter().map(|report| report.code.0).collect();
         codes.dedup();
         assert_eq!(codes, [code], "{damage}");

@@ -2,7 +2,8 @@
 
 use crate::lossy::Lossy;
 use crate::world::{World, message, new_thread, step};
-use entourage_model::ThreadStatus;
+use entourage_model::{Digest, ThreadStatus};
+use entourage_store::contract::sample::BUNDLE;
 use entourage_store::{Commit, CommitError, NewLine, Store};
 use entourage_store_postgres::{Options, PostgresStore};
 use entourage_testkit::postgres::{Database, Server, Stop};
@@ -55,6 +56,7 @@ async fn commits_happen_once_though_connections_are_cut() {
         let row = store.thread(claim.lease.thread).await.expect("it can be read").expect("it exists");
         assert_eq!((row.seq, row.usage.steps), (STEPS + 1, STEPS), "each step once");
     }
+    store.put_blob(Digest::of(BUNDLE), BUNDLE).await.expect("it can be kept");
     assert_eq!(store.check().await.expect("it can be checked"), []);
 }
 

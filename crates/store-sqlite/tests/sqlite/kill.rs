@@ -1,8 +1,9 @@
 //! A process that is killed at any moment has lost nothing that it acknowledged.
 
 use crate::world::{World, step};
-use entourage_model::ThreadId;
+use entourage_model::{Digest, ThreadId};
 use entourage_store::Store;
+use entourage_store::contract::sample::BUNDLE;
 use entourage_store_sqlite::SqliteStore;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -81,6 +82,7 @@ fn murder(folder: &Path, until: u64) -> BTreeMap<ThreadId, u64> {
 fn autopsy(folder: &Path, acknowledged: &BTreeMap<ThreadId, u64>) {
     let look = async {
         let store = SqliteStore::open(folder).expect("the store can be opened at once");
+        store.put_blob(Digest::of(BUNDLE), BUNDLE).await.expect("it can be kept");
         assert_eq!(store.check().await.expect("it can be checked"), []);
         for (&thread, &last) in acknowledged {
             let events = store.journal(thread, 0, usize::MAX).await.expect("it can be read");

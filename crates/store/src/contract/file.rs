@@ -73,7 +73,7 @@ pub async fn files_of_a_commit_become_durable_with_it(mut world: World) {
     let writes = vec![remove("/a"), put(thread, "/e"), remove("/e"), remove("/nowhere")];
     world.commit(&claim, Commit { writes, ..blank(&claim) }).await;
     assert_eq!(files(&world, thread).await, [file("/b", b"here")]);
-    assert_eq!(world.store().check().await.expect("it can be checked"), []);
+    world.insist_on_soundness().await;
 }
 
 pub async fn a_commit_with_a_file_without_its_blob_writes_nothing(mut world: World) {
@@ -132,12 +132,11 @@ pub async fn deleting_takes_the_subtree_and_leaves_the_rest(mut world: World) {
     let left_over = world.store().runs(&RunFilter::default(), first(9)).await.expect("they can be listed");
     assert_eq!(left_over.len(), 1);
     world.commit(&right, blank(&right)).await;
-    assert_eq!(world.store().check().await.expect("it can be checked"), []);
+    world.insist_on_soundness().await;
 }
 
 pub async fn a_sound_store_has_nothing_to_report(mut world: World) {
     let node = world.node().await;
-    world.store().put_blob(Digest::of(b"bundle"), b"bundle").await.expect("it can be kept");
     let claim = world.held(node).await;
     let child = world.child_of(&claim);
     world.enqueue(claim.lease.thread, "hello").await;
@@ -146,7 +145,7 @@ pub async fn a_sound_store_has_nothing_to_report(mut world: World) {
     let commit = Commit { writes, events: vec![event("a"), event("b")], consumed: vec![1], ..blank(&claim) };
     world.commit(&claim, commit).await;
     world.terminated(node).await;
-    assert_eq!(world.store().check().await.expect("it can be checked"), []);
+    world.insist_on_soundness().await;
 }
 
 pub async fn a_closed_store_refuses(mut world: World) {

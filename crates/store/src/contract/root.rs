@@ -52,7 +52,7 @@ pub async fn a_root_key_goes_with_its_thread(mut world: World) {
     world.store().delete(first.id).await.expect("it can be deleted");
     let made = world.store().create_once(second, key("k", "hallo"), None).await;
     assert_eq!(made.expect("nothing is known of the first"), RootMade::New(None));
-    assert_eq!(world.store().check().await.expect("it can be looked at"), []);
+    world.insist_on_soundness().await;
 }
 
 pub async fn a_refused_root_leaves_its_key_free(mut world: World) {

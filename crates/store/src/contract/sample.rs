@@ -3,13 +3,16 @@
 use crate::row::{Claim, Commit};
 use entourage_model::{Digest, Event, NewThread, Started, ThreadId, ThreadStatus, Timestamp, Usage};
 
+/// What these threads are started from. Only whoever looks for damage misses it.
+pub const BUNDLE: &[u8] = b"bundle";
+
 /// A thread with its first event and nothing to do: a root, or else below the root that it names.
 pub fn new_thread(id: ThreadId, parent: Option<ThreadId>, root: ThreadId) -> NewThread {
     let started = Started {
         parent,
         root,
         depth: u32::from(parent.is_some()),
-        ..Started::root(id, "worker".into(), Digest::of(b"bundle"), Timestamp(1))
+        ..Started::root(id, "worker".into(), Digest::of(BUNDLE), Timestamp(1))
     };
     NewThread {
         id,

@@ -1,11 +1,12 @@
 //! What the cases of the contract share: a store, identifiers, and the few things that they say again and again.
 
 use super::Subject;
+use super::sample::BUNDLE;
 pub(super) use super::sample::{blank, new_thread};
 use crate::row::{Claim, Commit, Committed, NewLine, Page, QueueLine, RunRow, ThreadRow};
 use crate::store::{CommitError, Store};
 use entourage_model::{
-    Dialect, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, ThreadId,
+    Dialect, Digest, Event, Ids, Item, Message, NewRun, NewThread, NodeId, Outcome, Posted, Role, RunId, ThreadId,
     ThreadStatus, Timestamp,
 };
 use std::time::Duration;
@@ -32,6 +33,12 @@ impl World {
 
     pub(super) fn store(&self) -> &dyn Store {
         self.subject.store()
+    }
+
+    /// Nothing is damaged.
+    pub(super) async fn insist_on_soundness(&self) {
+        self.store().put_blob(Digest::of(BUNDLE), BUNDLE).await.expect("it can be kept");
+        assert_eq!(self.store().check().await.expect("it can be checked"), []);
     }
 
     pub(super) async fn advance(&self, by: Duration) {

@@ -3,6 +3,7 @@
 use super::operation::{Commit, Enqueue, Operation, Write};
 use super::view;
 use crate::contract::Subject;
+use crate::contract::sample::BUNDLE;
 use crate::contract::world::{ending, new_thread};
 use crate::row::{self, Claim, FileRow, NewLine, RootKey, RootMade};
 use crate::store::{Store, StoreError};
@@ -95,6 +96,7 @@ impl<'s> Player<'s> {
     /// Whatever happened, neither store finds itself damaged. Warnings are about what its users did.
     pub(super) async fn finish(self) -> Result<(), String> {
         for subject in self.subjects {
+            subject.store().put_blob(Digest::of(BUNDLE), BUNDLE).await.map_err(told)?;
             let reports = subject.store().check().await.map_err(told)?;
             if let Some(report) = reports.iter().find(|report| report.severity == Severity::Error) {
                 return Err(report.to_string());
