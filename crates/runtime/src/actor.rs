@@ -125,7 +125,7 @@ async fn live(inner: Arc<Inner>, claim: Claim, (bell, over): (Arc<Notify>, Cance
         };
         first = match done {
             Ok(Gone::Parked | Gone::Released | Gone::Fenced) => break,
-            Ok(Gone::Failed(RuntimeError::Store(error))) => {
+            Ok(Gone::Failed(RuntimeError::Store(error))) if !error.is_damage() => {
                 tracing::error!(thread = %lease.thread, %error, "the store refused");
                 inner.trouble(&error);
                 if inner.rest(STORE_PAUSE).await.is_err() {
@@ -136,7 +136,7 @@ async fn live(inner: Arc<Inner>, claim: Claim, (bell, over): (Arc<Notify>, Cance
             Ok(Gone::Failed(error)) => {
                 // It stays held, so that nobody runs into the same wall again before the next start.
                 tracing::error!(thread = %lease.thread, %error, "the thread cannot be worked on");
-                inner.roster.leave_stuck(lease);
+                get_stuck(&inner, lease, &error).await;
                 break;
             }
             Err(panic) => {
@@ -150,6 +150,14 @@ async fn live(inner: Arc<Inner>, claim: Claim, (bell, over): (Arc<Notify>, Cance
     if inner.overflow.load(Ordering::Acquire) {
         inner.room.notify_one();
     }
+}
+
+/// Leaves a thread that nobody can work on, and tells those who wait for it or for its tree.
+async fn get_stuck(inner: &Inner, lease: Lease, error: &RuntimeError) {
+    let row = inner.store.thread(lease.thread).await.ok().flatten();
+    let root = row.map_or(lease.thread, |row| row.root);
+    inner.roster.leave_stuck(lease, root, error.damage());
+    inner.hub.rouse(root, lease.thread);
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -73,6 +73,9 @@ async fn take_ready(inner: &Arc<Inner>, root: Option<ThreadId>) -> bool {
             if matches!(error, StoreError::NodeDead) {
                 inner.node.doubt();
             }
+            if error.is_damage() {
+                inner.trouble(&error);
+            }
             false
         }
     }

@@ -107,11 +107,18 @@ impl Runtime {
 
     /// Ends a thread with everything below it, and removes all that is known of them.
     pub async fn delete(&self, thread: ThreadId) -> Result<Vec<ThreadId>, RuntimeError> {
-        self.terminate(thread).await?;
-        self.until_all_rest(thread).await?;
+        let ended = match self.terminate(thread).await {
+            Ok(()) => self.until_all_rest(thread).await,
+            Err(error) => Err(error),
+        };
+        match ended {
+            // What cannot be read cannot be ended in order, but it can be removed.
+            Err(error) if error.damage().is_some() => tracing::warn!(%thread, %error, "a damaged thread is removed"),
+            ended => ended?,
+        }
         let shown = self.shown(thread).await?;
         let deleted = self.inner.store.delete(thread).await?;
-        deleted.iter().for_each(|thread| self.inner.roster.dismiss(*thread));
+        self.inner.roster.forget(&deleted);
         self.inner.hide(shown).await;
         Ok(deleted)
     }
@@ -120,8 +127,9 @@ impl Runtime {
     async fn shown(&self, thread: ThreadId) -> Result<Hidden, RuntimeError> {
         let (mut parents, mut shown) = (vec![thread], Hidden::default());
         while let Some(parent) = parents.pop() {
-            if let Some(state) = self.inner.fold(parent).await? {
-                shown.add(&state);
+            match self.inner.fold(parent).await {
+                Err(error) if error.damage().is_some() => {}
+                folded => folded?.iter().for_each(|state| shown.add(state)),
             }
             let filter = RunFilter { parent: Some(parent), ..RunFilter::default() };
             let mut after = None;

@@ -1,7 +1,7 @@
 //! The threads that this process holds, and how their actors are reached.
 
 use entourage_model::ThreadId;
-use entourage_store::Lease;
+use entourage_store::{Lease, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -19,8 +19,17 @@ struct Book {
     /// Rung while they had no actor: one of those answers may bring it. Once none is expected any more, whoever is
     /// left here had parked before it was rung.
     rung_early: HashSet<ThreadId>,
-    /// Held on purpose though nobody works on them: whoever tried ran into a wall.
-    stuck: HashMap<ThreadId, u64>,
+    /// Held on purpose though nobody works on them: whoever tried ran into a wall. Each until it is taken up again or
+    /// deleted.
+    stuck: HashMap<ThreadId, Stuck>,
+}
+
+#[derive(Debug)]
+struct Stuck {
+    epoch: u64,
+    root: ThreadId,
+    /// Why nothing of the thread can be read.
+    damage: Option<StoreError>,
 }
 
 #[derive(Debug)]
@@ -68,6 +77,7 @@ impl Roster {
         if book.rung_early.remove(&lease.thread) {
             bell.notify_one();
         }
+        book.stuck.remove(&lease.thread);
         book.actors.insert(lease.thread, Seat { epoch: lease.epoch, bell: Arc::clone(&bell), rung_for: 0 });
         bell
     }
@@ -80,24 +90,35 @@ impl Roster {
         }
     }
 
-    /// Takes an actor away whose thread is no more, and tells it so.
-    pub(crate) fn dismiss(&self, thread: ThreadId) {
-        if let Some(seat) = self.book().actors.remove(&thread) {
-            seat.bell.notify_one();
-        }
+    /// Takes an actor away whose thread stays held.
+    pub(crate) fn leave_stuck(&self, lease: Lease, root: ThreadId, damage: Option<StoreError>) {
+        self.leave(lease);
+        self.book().stuck.insert(lease.thread, Stuck { epoch: lease.epoch, root, damage });
     }
 
-    /// Takes an actor away whose thread stays held.
-    pub(crate) fn leave_stuck(&self, lease: Lease) {
-        self.leave(lease);
-        self.book().stuck.insert(lease.thread, lease.epoch);
+    /// The threads of a tree that nobody here can read, and why.
+    pub(crate) fn damaged(&self, root: ThreadId) -> HashMap<ThreadId, StoreError> {
+        let book = self.book();
+        let stuck = book.stuck.iter().filter(|(_, stuck)| stuck.root == root);
+        stuck.filter_map(|(thread, stuck)| Some((*thread, stuck.damage.clone()?))).collect()
+    }
+
+    /// Threads that are no more. Whoever still works on one is told so.
+    pub(crate) fn forget(&self, deleted: &[ThreadId]) {
+        let mut book = self.book();
+        for thread in deleted {
+            book.stuck.remove(thread);
+            if let Some(seat) = book.actors.remove(thread) {
+                seat.bell.notify_one();
+            }
+        }
     }
 
     /// Whether the lease is somebody's here. One that was lost to a later one is.
     pub(crate) fn knows(&self, lease: Lease) -> bool {
         let book = self.book();
         let at_work = book.actors.get(&lease.thread).is_some_and(|seat| seat.epoch >= lease.epoch);
-        at_work || book.stuck.get(&lease.thread).is_some_and(|epoch| *epoch >= lease.epoch)
+        at_work || book.stuck.get(&lease.thread).is_some_and(|stuck| stuck.epoch >= lease.epoch)
     }
 
     /// Rings for every actor there is. Whoever joins later looks for itself at what they are rung for.
@@ -201,9 +222,24 @@ mod tests {
         assert!(!roster.knows(lease(1)));
         roster.join(lease(2));
         assert!(roster.knows(lease(2)) && roster.knows(lease(1)) && !roster.knows(lease(3)));
-        roster.leave_stuck(lease(2));
+        roster.leave_stuck(lease(2), lease(2).thread, None);
         assert!(roster.knows(lease(2)) && !roster.knows(lease(3)));
         assert_eq!(roster.len(), 0);
+    }
+
+    #[test]
+    fn a_damaged_thread_is_known_to_its_tree_until_somebody_takes_it_up_or_deletes_it() {
+        let (roster, thread) = (Roster::default(), lease(1).thread);
+        let root = Ids::new(Timestamp(0), 2).thread();
+        let damaged = || roster.damaged(root).into_keys().collect::<Vec<_>>();
+        let fall = |epoch| roster.leave_stuck(lease(epoch), root, Some(StoreError::Corrupt("torn".to_owned())));
+        fall(1);
+        assert_eq!((damaged(), roster.damaged(thread).len()), (vec![thread], 0));
+        roster.join(lease(2));
+        assert_eq!(damaged(), []);
+        fall(2);
+        roster.forget(&[thread]);
+        assert_eq!(damaged(), []);
     }
 
     #[test]

@@ -58,6 +58,22 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
+    /// What the store cannot give although it is there: trying again changes nothing.
+    pub fn damage(&self) -> Option<StoreError> {
+        match self {
+            Self::Journal(fault) => Some(StoreError::Corrupt(fault.clone())),
+            Self::Store(error) => Some(error.clone()).filter(StoreError::is_damage),
+            Self::NoThread(_)
+            | Self::NoRun(_)
+            | Self::NoAgent(_)
+            | Self::Terminated
+            | Self::QueueFull
+            | Self::MessageTooLarge { .. }
+            | Self::KeyConflict
+            | Self::Broken(_) => None,
+        }
+    }
+
     /// Why a line was not queued.
     pub fn from_enqueue(error: EnqueueError, thread: ThreadId) -> Self {
         match error {
@@ -133,7 +149,7 @@ pub(crate) struct Inner {
     /// Threads were left `ready` because there was no slot.
     pub(crate) overflow: AtomicBool,
     /// The store's last complaint, for those who wait for something.
-    trouble: watch::Sender<String>,
+    trouble: watch::Sender<Option<StoreError>>,
     /// Threads that wait rather than fail where their model has no key, or a server that they need cannot be used, each
     /// until its question is taken back.
     pub(crate) spared: Mutex<HashSet<ThreadId>>,
@@ -175,7 +191,7 @@ impl Runtime {
             ended: CancellationToken::new(),
             room: Notify::new(),
             overflow: AtomicBool::new(false),
-            trouble: watch::Sender::new(String::new()),
+            trouble: watch::Sender::new(None),
             spared: Mutex::default(),
         });
         // These go on until the last actor has ended.
@@ -320,11 +336,11 @@ impl Inner {
 
     /// Lets those who wait know that the store refuses.
     pub(crate) fn trouble(&self, error: &StoreError) {
-        self.trouble.send_replace(error.to_string());
+        self.trouble.send_replace(Some(error.clone()));
     }
 
     /// Complaints from now on.
-    pub(crate) fn troubles(&self) -> watch::Receiver<String> {
+    pub(crate) fn troubles(&self) -> watch::Receiver<Option<StoreError>> {
         self.trouble.subscribe()
     }
 

@@ -16,6 +16,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a store on another machine may be away, while it is restarted say, before those who wait are told.
 const AWAY: Duration = Duration::from_secs(30);
 
+/// Threads that are looked at at once.
+const PAGE: usize = 1000;
+
 /// How long a change in a busy tree may go unnoticed.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -71,9 +74,14 @@ impl Runtime {
         self.run_row(run).await
     }
 
-    pub(crate) async fn until_terminated(&self, thread: ThreadId) -> Result<(), RuntimeError> {
+    /// Waits until the thread is terminated; false when the time is over first.
+    pub async fn wait_for_end(&self, thread: ThreadId, time_max: Duration) -> Result<bool, RuntimeError> {
         let root = self.row(thread).await?.root;
-        self.until(root, ENDING, Goal::Terminated(thread)).await.map(drop)
+        self.until(root, time_max, Goal::Terminated(thread)).await
+    }
+
+    pub(crate) async fn until_terminated(&self, thread: ThreadId) -> Result<(), RuntimeError> {
+        self.wait_for_end(thread, ENDING).await.map(drop)
     }
 
     /// Waits until nobody below the thread is at work: whoever has not read yet that it is over may still be.
@@ -124,6 +132,28 @@ impl Runtime {
         }
     }
 
+    /// An error if the goal will never be reached: a thread that it is about cannot be read, or nobody but such threads
+    /// is left to work on it.
+    async fn insist_on_hope(&self, root: ThreadId, goal: &Goal<'_>) -> Result<(), RuntimeError> {
+        let damaged = self.inner.roster.damaged(root);
+        let own = goal.thread().and_then(|thread| damaged.get(&thread));
+        let Some(error) = own.or_else(|| damaged.values().next()) else { return Ok(()) };
+        let filter = ThreadFilter { root: Some(root), unsettled: true, ..ThreadFilter::default() };
+        let is_at_work = |row: &ThreadRow| row.status != ThreadStatus::Waiting && !damaged.contains_key(&row.id);
+        let mut after = None;
+        while own.is_none() {
+            let page = self.inner.store.threads(&filter, Page { after, limit: PAGE }).await?;
+            if page.iter().any(is_at_work) {
+                return Ok(());
+            }
+            after = page.last().filter(|_| page.len() == PAGE).map(|row| row.id);
+            if after.is_none() {
+                break;
+            }
+        }
+        Err(error.clone().into())
+    }
+
     /// Looks at the store whenever a row of the tree has changed, until the goal is reached or the time is over.
     async fn until(&self, root: ThreadId, time_max: Duration, goal: Goal<'_>) -> Result<bool, RuntimeError> {
         let mut statuses = self.inner.hub.statuses(root);
@@ -134,7 +164,10 @@ impl Runtime {
         loop {
             match self.is_reached(&goal).await {
                 Ok(true) => return Ok(true),
-                Ok(false) => away_since = None,
+                Ok(false) => {
+                    away_since = None;
+                    self.insist_on_hope(root, &goal).await?;
+                }
                 Err(RuntimeError::Store(StoreError::Unavailable(fault)))
                     if is_shared && away_since.get_or_insert_with(Instant::now).elapsed() < AWAY =>
                 {
@@ -144,9 +177,12 @@ impl Runtime {
             }
             tokio::select! {
                 () = stirred(&mut statuses, goal.thread()) => {}
-                Ok(()) = trouble.changed(), if !is_shared => {
-                    let text = trouble.borrow_and_update().clone();
-                    return Err(StoreError::Unavailable(text).into());
+                Ok(()) = trouble.changed() => {
+                    let told = trouble.borrow_and_update().clone();
+                    // A store on another machine may be back in a moment; what it has lost is lost.
+                    if let Some(error) = told.filter(|error| !is_shared || error.is_damage()) {
+                        return Err(error.into());
+                    }
                 }
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
                 () = &mut over => return Ok(false),

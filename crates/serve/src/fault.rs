@@ -92,6 +92,11 @@ impl From<RuntimeError> for Fault {
             RuntimeError::Journal(_) | RuntimeError::Broken(_) | RuntimeError::Store(_) => {
                 // Whoever asked can do nothing about it; whoever runs the server can.
                 tracing::error!("a request failed: {message}");
+                if error.damage().is_some() {
+                    let message = "what the store holds of it cannot be read by this program";
+                    return Self::new(StatusCode::SERVICE_UNAVAILABLE, "damaged", message)
+                        .hint("`entourage store check` says more; a damaged thread can be deleted");
+                }
                 let message = "the store cannot be used right now";
                 return Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
                     .hint("what was acknowledged is kept; try again");

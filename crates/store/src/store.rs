@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 pub const NODE_LIFE: Duration = Duration::from_secs(15);
 
 /// A store that cannot serve, for a reason that is nobody's fault in particular.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("another process uses it")]
     Locked,
@@ -32,6 +32,16 @@ pub enum StoreError {
     Refused(Box<Report>),
     #[error("{0}")]
     Unavailable(String),
+}
+
+impl StoreError {
+    /// What it says cannot be read, and never will be by this program.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Newer { .. } | Self::Corrupt(_) => true,
+            Self::Locked | Self::Full | Self::NodeDead | Self::Refused(_) | Self::Unavailable(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

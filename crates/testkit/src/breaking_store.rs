@@ -20,6 +20,8 @@ use tokio::sync::{Notify, broadcast};
 pub enum Fault {
     /// Nothing is written and the disk is said to be full.
     Full,
+    /// Nothing is written and the thread is said to be damaged.
+    Corrupt,
     /// Nothing is written and somebody else is said to hold the thread.
     Fenced,
     /// Nothing is written and the caller's task breaks.
@@ -129,6 +131,7 @@ impl Store for BreakingStore {
                 committed
             }
             Some(Fault::Full) => Err(StoreError::Full.into()),
+            Some(Fault::Corrupt) => Err(StoreError::Corrupt("it was torn".to_owned()).into()),
             Some(Fault::Fenced) => Err(CommitError::Fenced),
             Some(Fault::Panic) => panic!("the store was asked to break"),
             Some(Fault::Late) => {

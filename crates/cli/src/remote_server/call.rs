@@ -123,6 +123,12 @@ impl Answer {
             ),
             // It is about to end, or cannot reach its store: whoever asks again finds what is then.
             Some("unavailable") => unanswered(message),
+            Some("damaged") => Failure::new(
+                Exit::Store,
+                Report::error("C017", message).hint(
+                    "stop the server, then `entourage store check` says more; restore a copy, or delete the thread",
+                ),
+            ),
             _ => {
                 let what = format!("the server that holds the data folder refused ({}): {message}", self.status);
                 Failure::new(Exit::Store, Report::error("C050", what))

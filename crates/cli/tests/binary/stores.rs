@@ -1,8 +1,10 @@
 //! Stores that refuse: in use, too new, damaged, unknown.
 
 use crate::project::{Project, ending, signal};
+use crate::serve::Serving;
 use entourage_testkit::{FakeModel, Reply};
 use rustix::process::Signal;
+use serde_json::{Value, json};
 
 const RUN: [&str; 4] = ["--model", "script:script.json", "run", "hello"];
 
@@ -37,6 +39,66 @@ fn a_store_of_a_newer_version_is_refused() {
 fn a_damaged_store_is_refused() {
     let project = Project::with_echo().file(".entourage/entourage.db", &"no database ".repeat(1000));
     project.say(&RUN).refused(9, &["error[C017]"]);
+}
+
+/// What breaks a thread at work, and what `store check` and commands say of it.
+const DAMAGES: [(&str, &str, &str); 3] = [
+    ("DELETE FROM blobs", "error[S050]", "error[C017]"),
+    ("UPDATE events SET body = CAST('{' AS BLOB) WHERE seq = 2", "error[S007]", "error[C017]"),
+    ("UPDATE events SET v = 99 WHERE seq = 2", "error[S007]", "error[C016]"),
+];
+
+/// A project whose only thread was killed at work, and damaged.
+async fn damaged(damage: &str) -> Project {
+    let model = FakeModel::start(Reply::hang()).await;
+    let project = Project::with_echo().in_folder().with_model(&model);
+    let child = project.start(&["run", "hello"]);
+    model.until_requests(1).await;
+    tokio::task::block_in_place(|| {
+        signal(&child, Signal::KILL);
+        ending(child);
+        let database = rusqlite::Connection::open(project.path().join(".entourage/entourage.db")).unwrap();
+        database.execute_batch(damage).unwrap();
+    });
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_thread_is_told_of_by_whoever_needs_it_and_can_be_deleted() {
+    for (damage, found, told) in DAMAGES {
+        let project = damaged(damage).await;
+        tokio::task::block_in_place(|| {
+            let root = project.root();
+            let checked = project.say(&["store", "check"]);
+            assert_eq!(checked.code, Some(9), "{checked:?}");
+            assert!(checked.stdout.contains(found), "{damage}: {checked:?}");
+            project.say(&["--model", "script:script.json", "resume", &root]).refused(9, &[told]);
+            project.say(&["terminate", &root]).refused(9, &[told]);
+            let serving = Serving::start(&project);
+            let (status, document) = serving.ask("POST", &format!("/threads/{root}/terminate"), &json!({}));
+            assert_eq!((status, &document["error"]["code"]), (503, &json!("damaged")), "{damage}: {document}");
+            project.say(&["terminate", &root]).refused(9, &["error[C017]"]);
+            let (status, document) = serving.ask("DELETE", &format!("/threads/{root}"), &Value::Null);
+            assert_eq!(status, 204, "{damage}: {document}");
+            assert_eq!(serving.get("/threads")["threads"], json!([]));
+            serving.kill();
+            assert_eq!(project.say(&["store", "check"]).code, Some(0), "{damage}");
+        });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_cannot_be_read_is_told_of_by_whoever_needs_it() {
+    let project = damaged(
+        "INSERT INTO lines SELECT id, last_line + 1, 0, 1, CAST('{' AS BLOB) FROM threads;
+         UPDATE threads SET last_line = last_line + 1",
+    )
+    .await;
+    tokio::task::block_in_place(|| {
+        let root = project.root();
+        project.say(&["--model", "script:script.json", "resume", &root]).refused(9, &["error[C017]"]);
+        project.say(&["terminate", &root]).refused(9, &["error[C017]"]);
+    });
 }
 
 #[test]

@@ -265,10 +265,10 @@ impl<'a> Desk<'a> {
     pub(super) fn files_after(&self, acts: &[Act]) -> BTreeMap<String, FileRow> {
         let mut files = self.world.files.clone();
         for act in acts {
-            match act {
-                Act::PutFile(file) => _ = files.insert(file.path.clone(), file.clone()),
-                Act::RemoveFile { path } => _ = files.remove(path),
-                _ => {}
+            if let Act::PutFile(file) = act {
+                files.insert(file.path.clone(), file.clone());
+            } else if let Act::RemoveFile { path } = act {
+                files.remove(path);
             }
         }
         files

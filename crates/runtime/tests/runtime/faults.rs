@@ -55,6 +55,25 @@ async fn whoever_waits_is_told_that_the_store_refuses() {
     assert!(matches!(told, Err(RuntimeError::Store(_))), "{told:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_a_damaged_thread_is_told_whenever_the_wait_begins_and_it_can_be_removed() {
+    for good in 0..3 {
+        let (stage, store) = stage(Fault::Corrupt, good).await;
+        let (thread, _) = stage.create("boss", "go").await;
+        let is_damaged = |told: &Result<bool, RuntimeError>| matches!(told, Err(error) if error.damage().is_some());
+        for _ in 0..2 {
+            let told = stage.runtime.wait_for_tree(thread, LONG).await;
+            assert!(is_damaged(&told), "{told:?} after {good}");
+        }
+        assert!(store.is_through());
+        assert_eq!(stage.runtime.threads_in_memory(), 0, "it holds no place");
+        let (other, _) = stage.create("worker", "go").await;
+        assert!(stage.runtime.wait_for_tree(other, LONG).await.unwrap(), "others are not concerned");
+        assert!(stage.runtime.delete(thread).await.unwrap().contains(&thread));
+        assert!(stage.store.thread(thread).await.unwrap().is_none());
+    }
+}
+
 #[tokio::test]
 async fn a_panic_ends_one_thread_and_its_parent_is_told() {
     // The boss's first commit spawns the worker; the next one is the worker's.
