@@ -6,6 +6,7 @@ use crate::interrupt::Interrupts;
 use crate::invocation::Invocation;
 use crate::live::{Live, Show};
 use crate::servers;
+use crate::source::Source as _;
 use crate::storage::Storage;
 use crate::workbench::{self, Equipment, Workbench};
 use entourage_model::{Report, ThreadId};
@@ -21,6 +22,8 @@ pub(crate) struct Errand<'a> {
     invocation: &'a Invocation,
     pub(crate) bench: Workbench,
     interrupts: Interrupts,
+    /// Somebody has interrupted it: nothing is worked on any more.
+    is_leaving: bool,
 }
 
 impl<'a> Errand<'a> {
@@ -45,7 +48,7 @@ impl<'a> Errand<'a> {
         let interrupts = Interrupts::listen().map_err(|fault| {
             Failure::new(Exit::File, Report::error("C027", format!("signals cannot be listened to: {fault}")))
         })?;
-        Ok(Self { invocation, bench, interrupts })
+        Ok(Self { invocation, bench, interrupts, is_leaving: false })
     }
 
     /// A view of the tree of `root`, as much of it as is `shown`.
@@ -59,24 +62,38 @@ impl<'a> Errand<'a> {
         mut live: Live,
         work: impl Future<Output = Result<T, RuntimeError>>,
     ) -> Result<T, Failure> {
+        tokio::pin!(work);
         let ended = tokio::select! {
             biased;
-            ended = work => Some(ended),
+            ended = &mut work => Some(ended),
             () = self.interrupts.next() => None,
             () = live.follow() => None,
+            () = std::future::ready(()), if self.is_leaving => None,
         };
         live.finish().await;
-        match ended {
-            Some(ended) => ended.map_err(|error| self.bench.refused(&error)),
-            None => Err(self.interrupted(live.root).await),
+        let ended = match ended {
+            Some(ended) => ended,
+            None if self.is_finished_on_leaving(live.root).await? => work.await,
+            None => return Err(self.interrupted(live.root).await),
+        };
+        ended.map_err(|error| self.bench.refused(&error))
+    }
+
+    /// Lets go of the work, which gives calls that must not be repeated a little time: that may have been all that was
+    /// left to do. Whoever does not want to wait for it interrupts again: nothing is lost by it.
+    async fn is_finished_on_leaving(&mut self, root: ThreadId) -> Result<bool, Failure> {
+        if !std::mem::replace(&mut self.is_leaving, true) {
+            self.invocation.screen.note("stopping; Ctrl-C again to stop at once");
+        }
+        tokio::select! {
+            () = self.bench.runtime.shutdown() => Ok(self.bench.unfinished(Some(root)).await?.is_empty()),
+            () = self.interrupts.next() => Ok(false),
         }
     }
 
-    /// Lets go of everything. Whoever does not want to wait for that interrupts again: nothing is lost by it.
     async fn interrupted(&mut self, root: ThreadId) -> Failure {
-        self.invocation.screen.note("stopping; Ctrl-C again to stop at once");
         tokio::select! {
-            () = self.bench.close() => {}
+            () = self.bench.storage().close() => {}
             () = self.interrupts.next() => {}
         }
         let report = Report::error("C026", "interrupted before the work was finished; nothing is lost");

@@ -30,15 +30,15 @@ pub(crate) enum Work {
     /// This run, and whatever woke the thread after it.
     Run(Option<RunId>),
     /// What was unfinished, or said to a thread. Messages from people make no run: one is named if what is shown is its
-    /// own result, and never the one that had ended before.
-    Rest { ended: Option<RunId> },
+    /// own result, and never the one whose result somebody was given before.
+    Rest { given: Option<RunId> },
 }
 
 impl Work {
     /// For a thread that is about to work on.
     pub(crate) async fn rest(source: &dyn Source, thread: ThreadId) -> Result<Self, Failure> {
-        let ended = last_run(source, thread).await?.filter(|run| run.status.is_terminal());
-        Ok(Self::Rest { ended: ended.map(|run| run.id) })
+        let given = last_run(source, thread).await?.filter(|run| run.delivered_at.is_some());
+        Ok(Self::Rest { given: given.map(|run| run.id) })
     }
 }
 
@@ -78,9 +78,9 @@ impl Verdict {
         };
         let run_id = match work {
             Work::Run(run) => run,
-            Work::Rest { ended } => {
+            Work::Rest { given } => {
                 let is_own = |run: &RunRow| end.as_ref().is_none_or(|end| RunEnd::from(end) == end_of(run));
-                run.filter(|run| ended.as_ref() != Some(&run.id) && is_own(run)).map(|run| run.id)
+                run.filter(|run| given.as_ref() != Some(&run.id) && is_own(run)).map(|run| run.id)
             }
         };
         let children = ChildVerdict::below(&tree, thread);

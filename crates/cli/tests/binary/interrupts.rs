@@ -4,6 +4,7 @@ use crate::project::{Project, ending, signal};
 use entourage_testkit::{FakeModel, Reply};
 use rustix::process::Signal;
 use serde_json::json;
+use std::time::Duration;
 
 /// A project whose only thread was interrupted while its model was thinking.
 async fn interrupted(with: Signal) -> Project {
@@ -35,6 +36,41 @@ async fn what_was_interrupted_goes_on_as_if_nothing_had_happened() {
             assert_eq!(messages["messages"].as_array().unwrap().len(), 2, "{messages}");
         });
     }
+}
+
+#[test]
+fn what_was_finished_while_it_was_interrupted_is_told_as_finished() {
+    let wait = "touch begun; while [ ! -e over ]; do sleep 0.05; done";
+    let call = json!({ "tool": "shell", "arguments": { "command": wait } });
+    let script = json!({ "rules": [
+        { "step": 0, "reply": { "calls": [call] } },
+        { "reply": { "text": "the last words" } },
+    ]});
+    let project =
+        Project::new().file("entourage.toml", "[shell]\nsandbox = \"none\"\n").file("script.json", &script.to_string());
+    let child = project.start(&["--trust", "--model", "script:script.json", "run", "hello"]);
+    while !project.path().join("begun").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, Signal::INT);
+    let project = project.file("over", "");
+    let said = ending(child);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "the last words\n"), "{said:?}");
+    assert_eq!(project.json(&["runs", "--unread"]), json!({"runs": []}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_nobody_was_given_is_given_by_whoever_resumes_its_thread() {
+    let project = interrupted(Signal::INT).await;
+    tokio::task::block_in_place(|| {
+        let runs = project.json(&["runs"]);
+        let run = runs["runs"][0]["run_id"].as_str().unwrap();
+        assert_eq!(project.json(&["cancel", run])["status"], "cancelled");
+        let resume = ["--json", "--model", "script:script.json", "resume", &project.root()];
+        assert_eq!(project.say(&resume).document()["run_id"], run);
+        assert_eq!(project.json(&["runs", "--unread"]), json!({"runs": []}));
+        assert_eq!(project.say(&resume).document()["run_id"], json!(null), "it was given before");
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
