@@ -84,6 +84,7 @@ pub(crate) fn read(project: &Project, settings: &Settings, files: &[SettingsFile
         agent_dialects: settings.agent_dialects.clone(),
         general_purpose: settings.general_purpose,
         files: files.iter().map(|file| (file.name.clone(), file.text.clone())).collect(),
+        subagents: settings.subagents.clone(),
     };
     let mut loaded = entourage_declare::load(&entourage_declare::Project {
         files: project,

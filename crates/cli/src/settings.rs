@@ -63,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) task_files: bool,
     pub(crate) profile_folders: Option<ProfileFolders>,
     pub(crate) shell: ShellWish,
+    /// What variables say of `[subagents.ID]`, by id: it counts over what the last file says.
+    pub(crate) subagents: BTreeMap<String, serde_json::Value>,
     /// MCP servers that may be used.
     pub(crate) servers: BTreeMap<ServerKey, ServerAddress>,
     /// Those that may be used once the project is trusted. Whoever names one does without it.
@@ -109,7 +111,7 @@ impl Settings {
         let mut merged = Table::new();
         let (mut reports, mut withheld, mut left_out) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let (mut folders, mut keys, mut model_place) = (None, None, None);
-        let mut model_trust = Trust::Nobody;
+        let (mut model_trust, mut varied) = (Trust::Nobody, Table::new());
         for SettingsFile { name, text, trust } in files {
             let (mut table, faults) = file::read(name, text);
             reports.extend(faults);
@@ -141,6 +143,7 @@ impl Settings {
                     if table.contains_key("model") {
                         (model_place, model_trust) = (None, Trust::User);
                     }
+                    merge(&mut varied, table.clone());
                     merge(&mut merged, table);
                 }
                 Err(fault) => reports.push(fault),
@@ -151,6 +154,7 @@ impl Settings {
         left_out.retain(|server| !servers.contains_key(server));
         let settings = Self { model_place, model_trust, trust: project, withheld, servers, ..Self::of(&merged) };
         let settings = Self { servers_left_out: left_out, profile_folders: folders, signature_keys: keys, ..settings };
+        let settings = Self { subagents: part(&varied, "subagents"), ..settings };
         (settings, reports)
     }
 
@@ -177,6 +181,7 @@ impl Settings {
             task_files: in_table(table, "agentscope", "task_files").and_then(Value::as_bool).unwrap_or_default(),
             profile_folders: None,
             shell: part(table, "shell"),
+            subagents: BTreeMap::new(),
             servers: BTreeMap::new(),
             servers_left_out: BTreeSet::new(),
             signature_policy: in_table(table, "signatures", "policy")

@@ -8,6 +8,7 @@ use crate::stax::{self, NamedPackage, Stax};
 use crate::{Files, Format, Tools, agentscope, builtin, dex, harness, lead, settings, standard_agents};
 use entourage_model::{Agent, Dialect, Kind, Name, Place, Report, Secret, Severity, Team};
 use entourage_script::OneReading;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -69,6 +70,8 @@ pub struct Wishes {
     pub general_purpose: bool,
     /// The settings files, the user's before the project's: name and text. Their `[subagents.<id>]` are declarations.
     pub files: Vec<(String, String)>,
+    /// What variables say of such declarations, by id: keys with their values.
+    pub subagents: BTreeMap<String, Value>,
 }
 
 impl fmt::Debug for Project<'_> {
@@ -84,6 +87,7 @@ impl Default for Wishes {
             agent_dialects: BTreeMap::new(),
             general_purpose: true,
             files: Vec::new(),
+            subagents: BTreeMap::new(),
         }
     }
 }

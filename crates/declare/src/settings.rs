@@ -10,6 +10,7 @@ use crate::solo::Solo;
 use crate::toml;
 use crate::tree::{Node, Tree};
 use entourage_model::Place;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -20,19 +21,41 @@ pub(crate) struct Settled {
     pub(crate) agents: BTreeMap<String, Place>,
 }
 
+/// Whose word a declaration is that no file holds.
+const VARIABLES: &str = "ENTOURAGE_SUBAGENTS_*";
+
 pub(crate) fn read(wishes: &Wishes) -> Settled {
-    let mut settled = Settled::default();
+    let (mut agents, mut subagents) = (BTreeMap::new(), Vec::new());
     for (file, text) in &wishes.files {
         let Ok(root) = toml::parse(text) else { continue };
-        for (id, node) in tables(&root, "subagents") {
-            // A declaration is taken whole from one file: what one says of a server must not meet what another says.
-            settled.subagents.push(agentscope::settled(id, node, Faults::new(file)));
-        }
+        // A declaration is taken whole from one file: what one says of a server must not meet what another says.
+        subagents.extend(tables(&root, "subagents").map(|(id, node)| (file.as_str(), id.clone(), node.clone())));
         for (name, node) in tables(&root, "agents") {
-            settled.agents.insert(name.clone(), Faults::new(file).place(node.spot));
+            agents.insert(name.clone(), Faults::new(file).place(node.spot));
         }
     }
-    settled
+    for (id, keys) in &wishes.subagents {
+        match subagents.iter_mut().rfind(|(_, known, _)| known == id) {
+            Some((_, _, node)) => overlay(node, keys),
+            None => subagents.push((VARIABLES, id.clone(), Node::without_place(keys))),
+        }
+    }
+    let settled = subagents.iter().map(|(file, id, node)| agentscope::settled(id, node, Faults::new(*file)));
+    Settled { subagents: settled.collect(), agents }
+}
+
+/// Lays keys over a table. What is laid there has the place of what it is laid over, or else of the table.
+fn overlay(node: &mut Node, keys: &Value) {
+    let (Tree::Object(entries), Value::Object(keys)) = (&mut node.tree, keys) else {
+        node.tree = Node::without_place(keys).tree;
+        return;
+    };
+    for (key, value) in keys {
+        match entries.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => overlay(known, value),
+            None => entries.push((key.clone(), Node { spot: node.spot, ..Node::without_place(value) })),
+        }
+    }
 }
 
 fn tables<'a>(root: &'a Node, key: &str) -> impl Iterator<Item = &'a (String, Node)> {

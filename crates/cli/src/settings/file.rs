@@ -153,7 +153,7 @@ pub(super) fn fits(shape: &Shape, value: &Value, path: &str) -> bool {
         Shape::Model => value.as_str().is_some_and(|text| ModelRef::parse(text).is_some()),
         Shape::Word(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         Shape::Table(_) | Shape::Named(_) => false,
-        Shape::Open => value.is_table(),
+        Shape::Open(_) => value.is_table(),
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) enum Shape {
     Table(&'static [(&'static str, Shape)]),
     /// A table whose keys are the author's own names.
     Named(&'static Shape),
-    /// A table that is looked at by whoever uses it.
-    Open,
+    /// A table that is looked at by whoever uses it. These keys of it have variables.
+    Open(&'static [(&'static str, Shape)]),
 }
 
 impl Shape {
@@ -36,7 +36,7 @@ impl Shape {
             Self::Model => "a model reference such as `openai:gpt-5`".to_owned(),
             Self::Word(words) => format!("one of {}", listed(words)),
             Self::Words(words) => format!("a list of {}", listed(words)),
-            Self::Table(_) | Self::Named(_) | Self::Open => "a table".to_owned(),
+            Self::Table(_) | Self::Named(_) | Self::Open(_) => "a table".to_owned(),
         }
     }
 }
@@ -44,7 +44,7 @@ impl Shape {
 impl Shape {
     pub(super) fn is_table(&self) -> bool {
         match self {
-            Self::Table(_) | Self::Named(_) | Self::Open => true,
+            Self::Table(_) | Self::Named(_) | Self::Open(_) => true,
             Self::Text
             | Self::Count
             | Self::Some
@@ -75,7 +75,7 @@ impl Shape {
             | Self::Texts
             | Self::Table(_)
             | Self::Named(_)
-            | Self::Open => None,
+            | Self::Open(_) => None,
         }
     }
 
@@ -90,7 +90,7 @@ impl Shape {
             Self::Model => Some("\"openai:gpt-5\"".to_owned()),
             Self::Word(words) => first(words),
             Self::Words(words) => first(words).map(|word| format!("[{word}]")),
-            Self::Table(_) | Self::Named(_) | Self::Open => None,
+            Self::Table(_) | Self::Named(_) | Self::Open(_) => None,
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) const ROOT: &[(&str, Shape)] = &[
     ("env", Shape::Named(&Shape::Text)),
     ("users", Shape::Named(&Shape::Table(USER))),
     ("agents", Shape::Named(&Shape::Table(AGENT))),
-    ("subagents", Shape::Named(&Shape::Open)),
+    ("subagents", Shape::Named(&Shape::Open(SUBAGENT))),
     ("mcp", Shape::Named(&Shape::Table(MCP))),
     ("dex", Shape::Table(&[("profile_dirs", Shape::Texts)])),
     ("agentscope", Shape::Table(&[("general_purpose", Shape::Flag), ("task_files", Shape::Flag)])),
@@ -146,6 +146,24 @@ pub(super) const LIMITS: &[(&str, Shape)] = &[
 const USER: &[(&str, Shape)] = &[("env", Shape::Named(&Shape::Text))];
 
 const AGENT: &[(&str, Shape)] = &[("dialects", DIALECTS)];
+
+/// What an AgentScope declaration may say, of which files are read where declarations are.
+const SUBAGENT: &[(&str, Shape)] = &[
+    ("description", Shape::Text),
+    ("body", Shape::Text),
+    ("url", Shape::Text),
+    ("headers", Shape::Named(&Shape::Text)),
+    ("workspace", Shape::Table(&[("mode", Shape::Text), ("path", Shape::Text)])),
+    ("mode", Shape::Text),
+    ("model", Shape::Text),
+    ("tools", Shape::Texts),
+    ("skills", Shape::Texts),
+    ("steps", Shape::Some),
+    ("maxIters", Shape::Some),
+    ("temperature", Shape::Text),
+    ("top_p", Shape::Text),
+    ("hidden", Shape::Flag),
+];
 
 const MCP: &[(&str, Shape)] = &[
     ("command", Shape::Text),

@@ -1,6 +1,7 @@
 //! Texts and variables in, settings and reports out.
 
 use super::*;
+use serde_json::json;
 
 fn file(name: &str, text: &str, trust: Trust) -> SettingsFile {
     SettingsFile { name: name.to_owned(), text: text.to_owned(), trust }
@@ -190,6 +191,27 @@ fn a_variable_in_capitals_means_the_name_that_the_settings_have() {
 }
 
 #[test]
+fn what_variables_say_of_a_declaration_is_kept_by_its_id() {
+    let text = "[subagents.far-away]\ndescription = 'd'\nheaders = { Authorization = 'old' }\n";
+    let variables = [
+        ("ENTOURAGE_SUBAGENTS_FAR_AWAY_URL", "http://h"),
+        ("ENTOURAGE_SUBAGENTS_FAR_AWAY_HEADERS_AUTHORIZATION", "new"),
+        ("ENTOURAGE_SUBAGENTS_NEAR_DESCRIPTION", "Near."),
+        ("ENTOURAGE_SUBAGENTS_NEAR_MAXITERS", "3"),
+        ("ENTOURAGE_SUBAGENTS_NEAR_TOOLS", "read_file, shell"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let files = [file("entourage.toml", text, Trust::User)];
+    let (settings, reports) = Settings::load(&files, &variables, Trust::User);
+    assert!(reports.is_empty(), "{reports:?}");
+    let expected = json!({
+        "far-away": { "url": "http://h", "headers": { "Authorization": "new" } },
+        "near": { "description": "Near.", "maxIters": 3, "tools": ["read_file", "shell"] },
+    });
+    assert_eq!(json!(settings.subagents), expected);
+}
+
+#[test]
 fn a_list_may_be_written_as_in_a_file() {
     let folders = |text| variable("ENTOURAGE_DEX_PROFILE_DIRS", text).0.profile_folders.map(|folders| folders.paths);
     let both = Some(vec!["/a, b".to_owned(), "/c".to_owned()]);
@@ -206,7 +228,15 @@ fn a_list_may_be_written_as_in_a_file() {
 
 #[test]
 fn a_variable_that_stands_for_no_single_setting_is_unknown() {
-    for name in ["SUBAGENTS_X_DESCRIPTION", "SUBAGENTS_X", "SUBAGENTS", "LIMITS", "MCP_X", "PROVIDERS_OPENAI"] {
+    for name in [
+        "SUBAGENTS_X_FLAVOUR",
+        "SUBAGENTS_X",
+        "SUBAGENTS",
+        "SUBAGENTS_X_HEADERS",
+        "LIMITS",
+        "MCP_X",
+        "PROVIDERS_OPENAI",
+    ] {
         let said = variable(&format!("ENTOURAGE_{name}"), "hello").1;
         assert!(said.len() == 1 && said[0].starts_with("warning[C006]"), "{said:?}");
     }

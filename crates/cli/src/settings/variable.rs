@@ -62,11 +62,13 @@ fn find(known: &'static [(&'static str, Shape)], rest: &str) -> Option<(Vec<Stri
 /// The same within a table. An author's name may hold underscores, so that it ends wherever the rest makes sense.
 fn find_in(shape: &'static Shape, rest: &str) -> Option<(Vec<String>, &'static Shape)> {
     match shape {
-        Shape::Table(known) => find(known, rest),
-        Shape::Named(inner @ (Shape::Table(_) | Shape::Named(_))) => rest.match_indices('_').find_map(|(end, _)| {
-            let (path, shape) = find_in(inner, &rest[end + 1..])?;
-            Some(([vec![rest[..end].to_owned()], path].concat(), shape))
-        }),
+        Shape::Table(known) | Shape::Open(known) => find(known, rest),
+        Shape::Named(inner @ (Shape::Table(_) | Shape::Named(_) | Shape::Open(_))) => {
+            rest.match_indices('_').find_map(|(end, _)| {
+                let (path, shape) = find_in(inner, &rest[end + 1..])?;
+                Some(([vec![rest[..end].to_owned()], path].concat(), shape))
+            })
+        }
         Shape::Named(inner) if !rest.is_empty() => Some((vec![rest.to_owned()], inner)),
         _ => None,
     }
@@ -107,7 +109,7 @@ fn parse(shape: &Shape, text: &str) -> Option<Value> {
             let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
             Some(Value::Array(texts.map(|text| Value::String(text.to_owned())).collect()))
         }
-        Shape::Table(_) | Shape::Named(_) | Shape::Open => None,
+        Shape::Table(_) | Shape::Named(_) | Shape::Open(_) => None,
     }
 }
 
@@ -150,7 +152,7 @@ fn names(known: &'static [(&'static str, Shape)], prefix: &str) -> Box<dyn Itera
         let name = format!("{prefix}{}", key.to_ascii_uppercase());
         match shape {
             Shape::Table(known) => names(known, &format!("{name}_")),
-            Shape::Named(_) | Shape::Open => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = String>>,
+            Shape::Named(_) | Shape::Open(_) => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = String>>,
             _ => Box::new(std::iter::once(name)),
         }
     }))

@@ -28,6 +28,25 @@ fn a_table_is_a_declaration_with_the_same_keys_and_its_text_as_body() {
 }
 
 #[test]
+fn a_variable_sets_one_key_of_a_declaration_or_makes_one() {
+    let subagents = BTreeMap::from([
+        ("far".to_owned(), json!({ "description": "new", "workspace": { "mode": "shared" } })),
+        ("near".to_owned(), json!({ "description": "Near.", "body": "You are near.\n" })),
+        ("bare".to_owned(), json!({ "body": "x" })),
+    ]);
+    let files = ["user.toml", "entourage.toml"];
+    let text = |body: &str| format!("[subagents.far]\ndescription = 'old'\nbody = '{body}'\n");
+    let files = files.map(|name| (name.to_owned(), text(name))).to_vec();
+    let loaded = project_with("-- x\n", Wishes { subagents, files, ..Wishes::default() });
+    let far = agent(&loaded, "far");
+    assert_eq!(body(&far), "entourage.toml", "the last file's declaration is meant");
+    assert_eq!(far.extra["x-agentscope"], json!({ "description": "new", "workspace": { "mode": "shared" } }));
+    assert_eq!(body(&agent(&loaded, "near")), "You are near.\n");
+    let missing = "error[D005] ENTOURAGE_SUBAGENTS_*:1:1 `subagents.bare.description` is missing | add `description`";
+    assert!(lines(&loaded).contains(&missing.to_owned()), "{:?}", lines(&loaded));
+}
+
+#[test]
 fn a_declaration_needs_a_name_and_a_description() {
     one("", &["error[D005] @1:12 `subagents.far.description` is missing | add `description`"]);
     one(
