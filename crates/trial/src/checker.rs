@@ -18,13 +18,33 @@ pub struct Dump {
     pub lines_left: BTreeMap<ThreadId, usize>,
 }
 
+/// A message whose acceptance was acknowledged, and when: by the clock of whoever sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub thread: ThreadId,
+    pub text: String,
+    /// For the first time.
+    pub sent: u64,
+    pub acknowledged: u64,
+}
+
+/// Work whose end was acknowledged: nothing of the thread, or of what is below it, may begin any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Over {
+    pub thread: ThreadId,
+    /// How many effects had happened by then.
+    pub effects: usize,
+}
+
 /// What the outside knows to have happened.
 #[derive(Debug, Default)]
 pub struct Witnessed {
-    /// Messages whose acceptance was acknowledged, by thread, as their texts.
-    pub acknowledged: Vec<(ThreadId, String)>,
-    /// The keys of effects that must not happen twice, as often as they happened.
+    pub acknowledged: Vec<Sent>,
+    /// The keys of effects that must not happen twice, as often as they happened, in their order.
     pub effects: Vec<String>,
+    pub over: Vec<Over>,
+    /// Threads whose work somebody wanted to end, so that it may have come to nothing.
+    pub disturbed: BTreeSet<ThreadId>,
     /// Everything is expected to have come to rest.
     pub at_rest: bool,
 }
@@ -58,8 +78,10 @@ pub fn check(dump: &Dump, witnessed: &Witnessed) -> Vec<String> {
         }
     }
     found.messages(dump, witnessed);
+    found.order(dump, witnessed);
     found.runs(dump, witnessed);
     found.effects(dump, witnessed);
+    found.late_effects(dump, witnessed);
     found.orphans(dump, witnessed);
     found.0
 }
@@ -172,7 +194,7 @@ impl Violations {
         }
     }
 
-    /// Every acknowledged message is in its transcript exactly once, in the order in which it was acknowledged.
+    /// Every acknowledged message is in its transcript exactly once. A thread that was terminated may have left some.
     fn messages(&mut self, dump: &Dump, witnessed: &Witnessed) {
         let mut ids: BTreeSet<MessageId> = BTreeSet::new();
         let mut said: BTreeMap<(ThreadId, &str), u32> = BTreeMap::new();
@@ -186,10 +208,30 @@ impl Violations {
                 }
             }
         }
-        for (thread, text) in &witnessed.acknowledged {
+        let terminated = terminated(dump);
+        for Sent { thread, text, .. } in &witnessed.acknowledged {
             let count = said.get(&(*thread, text.as_str())).copied().unwrap_or(0);
-            if count > 1 || (count == 0 && witnessed.at_rest) {
+            if count > 1 || (count == 0 && witnessed.at_rest && !terminated.contains(thread)) {
                 self.add(format!("{thread}: the acknowledged message `{text}` is there {count} times"));
+            }
+        }
+    }
+
+    /// What was acknowledged before something else was sent to the same thread stands before it.
+    fn order(&mut self, dump: &Dump, witnessed: &Witnessed) {
+        let sent: BTreeMap<(ThreadId, &str), &Sent> =
+            witnessed.acknowledged.iter().map(|sent| ((sent.thread, sent.text.as_str()), sent)).collect();
+        for (thread, journal) in &dump.journals {
+            let mut latest: Option<&Sent> = None;
+            let messages = journal.iter().filter_map(|stored| stored.event.message());
+            for sent in messages.filter_map(|message| sent.get(&(*thread, message.content.as_str())).copied()) {
+                if let Some(before) = latest.filter(|before| sent.acknowledged < before.sent) {
+                    self.add(format!(
+                        "{thread}: `{}` stands behind `{}`, which was sent later",
+                        sent.text, before.text
+                    ));
+                }
+                latest = latest.filter(|before| before.sent > sent.sent).or(Some(sent));
             }
         }
     }
@@ -206,7 +248,8 @@ impl Violations {
             if delivered.is_some_and(|at| ended.is_none_or(|ended: Timestamp| at < ended)) {
                 self.add(format!("run {id}: delivered before it ended"));
             }
-            if witnessed.at_rest && run.parent.is_some() && run.status == RunStatus::Done && delivered.is_none() {
+            let is_wanted = run.parent.is_some_and(|parent| !witnessed.disturbed.contains(&parent));
+            if witnessed.at_rest && is_wanted && run.status == RunStatus::Done && delivered.is_none() {
                 self.add(format!("run {id}: nobody was given its result"));
             }
         }
@@ -233,18 +276,37 @@ impl Violations {
         }
     }
 
-    /// A thread that ended for good has no child at work.
+    /// Once it was acknowledged that work has ended, nothing of it begins.
+    fn late_effects(&mut self, dump: &Dump, witnessed: &Witnessed) {
+        let rows: BTreeMap<String, &ThreadRow> = dump.threads.iter().map(|row| (row.id.to_string(), row)).collect();
+        let above = |row: &&ThreadRow| row.parent.and_then(|parent| rows.get(&parent.to_string()).copied());
+        let lineage = |thread: &str| std::iter::successors(rows.get(thread).copied(), above);
+        for Over { thread, effects } in &witnessed.over {
+            for key in witnessed.effects.iter().skip(*effects) {
+                let whose = key.split('/').next().unwrap_or_default();
+                if lineage(whose).any(|row| row.id == *thread) {
+                    self.add(format!("effect {key} began after the end of {thread} was acknowledged"));
+                }
+            }
+        }
+    }
+
+    /// A thread that ended for good has no child that could still do anything. What had ended before stays as it was.
     fn orphans(&mut self, dump: &Dump, witnessed: &Witnessed) {
         use entourage_model::ThreadStatus as Status;
-        let ended: BTreeSet<ThreadId> =
-            dump.threads.iter().filter(|row| row.status == Status::Terminated).map(|row| row.id).collect();
+        let ended = terminated(dump);
         for row in dump.threads.iter().filter(|_| witnessed.at_rest) {
             let orphaned = row.parent.is_some_and(|parent| ended.contains(&parent));
-            if orphaned && row.status != Status::Terminated {
+            if orphaned && !matches!(row.status, Status::Terminated | Status::Done | Status::Failed) {
                 self.add(format!("{}: its parent is terminated, it is {}", row.id, row.status.word()));
             }
         }
     }
+}
+
+fn terminated(dump: &Dump) -> BTreeSet<ThreadId> {
+    let is_over = |row: &&ThreadRow| row.status == entourage_model::ThreadStatus::Terminated;
+    dump.threads.iter().filter(is_over).map(|row| row.id).collect()
 }
 
 /// The keys of the recorded calls of a thread, `<thread>/<step>/<place>`, with what came of them.
@@ -274,17 +336,20 @@ fn recorded_effects(thread: ThreadId, journal: &[StoredEvent]) -> BTreeMap<Strin
     recorded
 }
 
-/// Every job that was sent has its result in its root's transcript.
+/// Every job that was sent has its result in its root's transcript, unless somebody wanted the work to end.
 pub fn missing_results(dump: &Dump, witnessed: &Witnessed) -> Vec<String> {
-    let said: BTreeSet<(ThreadId, &str)> = dump
-        .journals
-        .iter()
-        .flat_map(|(thread, journal)| journal.iter().filter_map(|stored| Some((*thread, stored.event.message()?))))
-        .flat_map(|(thread, message)| message.content.split_whitespace().map(move |word| (thread, word)))
-        .collect();
-    let jobs = witnessed.acknowledged.iter().filter(|(_, text)| !text.starts_with("say-"));
-    jobs.filter(|(thread, text)| !said.contains(&(*thread, text.as_str())))
-        .map(|(thread, text)| format!("{thread}: nothing came of `{text}`"))
+    let mut results: BTreeSet<(ThreadId, &str)> = BTreeSet::new();
+    for (thread, journal) in &dump.journals {
+        for message in journal.iter().filter_map(|stored| stored.event.message()) {
+            let words: Vec<&str> = message.content.split_whitespace().collect();
+            let told = words.windows(2).filter(|pair| pair[0].ends_with("result-of"));
+            results.extend(told.map(|pair| (*thread, pair[1])));
+        }
+    }
+    let jobs = witnessed.acknowledged.iter().filter(|sent| !sent.text.starts_with("say-"));
+    let jobs = jobs.filter(|sent| !witnessed.disturbed.contains(&sent.thread));
+    jobs.filter(|sent| !results.contains(&(sent.thread, sent.text.as_str())))
+        .map(|sent| format!("{}: nothing came of `{}`", sent.thread, sent.text))
         .collect()
 }
 
@@ -292,4 +357,86 @@ pub fn missing_results(dump: &Dump, witnessed: &Witnessed) -> Vec<String> {
 pub fn unknown_outcomes(dump: &Dump) -> usize {
     let events = dump.journals.values().flatten();
     events.filter(|stored| matches!(stored.event, Event::CallEnded { outcome: Outcome::Unknown, .. })).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use entourage_model::{Digest, Ids, Message, Posted, Started};
+
+    fn thread(seed: u64) -> ThreadId {
+        Ids::new(Timestamp(0), seed).thread()
+    }
+
+    fn sent(text: &str, (sent, acknowledged): (u64, u64)) -> Sent {
+        Sent { thread: thread(1), text: text.to_owned(), sent, acknowledged }
+    }
+
+    fn row(id: ThreadId, parent: Option<ThreadId>) -> ThreadRow {
+        ThreadRow {
+            id,
+            parent,
+            root: parent.unwrap_or(id),
+            depth: u32::from(parent.is_some()),
+            agent: "boss".into(),
+            bundle: Digest::of(b""),
+            status: entourage_model::ThreadStatus::Idle,
+            user_id: None,
+            tags: Vec::new(),
+            created_at: Timestamp(1),
+            terminated_at: None,
+            usage: Usage::default(),
+            seq: 1,
+            attempts: 0,
+            epoch: 1,
+            wake_at: None,
+        }
+    }
+
+    /// A thread that was told this, in this order.
+    fn dump(texts: &[&str]) -> Dump {
+        let mut ids = Ids::new(Timestamp(0), 9);
+        let mut posted = |text: &&str| {
+            Event::Posted(Box::new(Posted::plain(Message::new(ids.message(), Role::User, *text, Timestamp(1)))))
+        };
+        let started = Started::root(thread(1), "boss".into(), Digest::of(b""), Timestamp(1));
+        let events = [Event::Started(started)].into_iter().chain(texts.iter().map(&mut posted));
+        let stored =
+            events.zip(1..).map(|(event, seq)| StoredEvent { event, seq, position: seq, epoch: 1, thread: thread(1) });
+        Dump { journals: BTreeMap::from([(thread(1), stored.collect())]), ..Dump::default() }
+    }
+
+    #[test]
+    fn what_was_acknowledged_before_another_was_sent_stands_before_it() {
+        let found = |texts: &[&str], moments: [(u64, u64); 2]| {
+            let acknowledged = vec![sent("one", moments[0]), sent("two", moments[1])];
+            check(&dump(texts), &Witnessed { acknowledged, ..Witnessed::default() }).len()
+        };
+        assert_eq!(found(&["one", "two"], [(1, 2), (3, 4)]), 0);
+        assert_eq!(found(&["two", "one"], [(1, 2), (3, 4)]), 1);
+        assert_eq!(found(&["two", "one"], [(1, 3), (2, 4)]), 0, "both were on their way");
+    }
+
+    #[test]
+    fn an_effect_behind_an_acknowledged_end_is_found_and_one_before_it_is_not() {
+        let effects: Vec<_> = [1, 2].map(|seed| format!("{}/1/0", thread(seed))).to_vec();
+        let mut dump = dump(&[]);
+        dump.threads = vec![row(thread(1), None), row(thread(2), Some(thread(1)))];
+        let found = |thread, before| {
+            let over = vec![Over { thread, effects: before }];
+            let mut found = Violations::default();
+            found.late_effects(&dump, &Witnessed { effects: effects.clone(), over, ..Witnessed::default() });
+            found.0.len()
+        };
+        assert_eq!([found(thread(1), 0), found(thread(1), 1), found(thread(1), 2)], [2, 1, 0]);
+        assert_eq!([found(thread(2), 0), found(thread(2), 2)], [1, 0], "what is above goes on");
+    }
+
+    #[test]
+    fn a_job_is_done_when_its_result_is_told_and_not_when_it_is_named() {
+        let acknowledged = vec![sent("job-1", (1, 2))];
+        let witnessed = Witnessed { acknowledged, ..Witnessed::default() };
+        assert_eq!(missing_results(&dump(&["job-1", "ack job-1"]), &witnessed).len(), 1);
+        assert_eq!(missing_results(&dump(&["job-1", "result-of job-1"]), &witnessed), Vec::<String>::new());
+    }
 }

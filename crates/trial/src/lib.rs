@@ -14,4 +14,5 @@ pub mod remote;
 pub mod runs;
 pub mod served;
 
+mod letters;
 mod process;

@@ -8,8 +8,8 @@ use entourage_model::{EffectClass, Limits, Team, ThreadId, ToolSpec, Variables};
 use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::{Call, Output, Tool, Toolbox};
 use entourage_outside::workspace::Workspace;
-use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime};
-use entourage_store::Store;
+use entourage_runtime::{NewRoot, Outgoing, Parts, Runtime, RuntimeError};
+use entourage_store::{Page, RunFilter, Store};
 use entourage_store_postgres::PostgresStore;
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::breaking_store::BreakingStore;
@@ -41,16 +41,43 @@ pub enum Command {
         thread: ThreadId,
         text: String,
     },
+    /// Wants the work of a root, or a part of it, to end.
+    End {
+        number: usize,
+        thread: ThreadId,
+        how: End,
+    },
     /// Asks for an answer once nothing is at work any more.
     Rest {
         roots: Vec<ThreadId>,
     },
 }
 
+/// How work is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// Of the root's turn: what works in the background goes on.
+    Stop,
+    /// Of one child's run, whichever is under way.
+    Cancel,
+    /// Of the root and everything below it.
+    Terminate,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    Created { number: usize, thread: ThreadId },
-    Sent { text: String },
+    Created {
+        number: usize,
+        thread: ThreadId,
+    },
+    Sent {
+        text: String,
+    },
+    /// Nothing of this thread, or of what is below it, begins any more.
+    Ended {
+        number: usize,
+        over: Option<ThreadId>,
+    },
     AtRest,
 }
 
@@ -163,11 +190,36 @@ async fn answer(runtime: &Runtime, team: Arc<Team>, command: Command) -> anyhow:
             runtime.send(thread, Outgoing::user(text.clone()), Some(text.clone())).await?;
             Ok(Answer::Sent { text })
         }
+        Command::End { number, thread, how } => Ok(Answer::Ended { number, over: end(runtime, thread, how).await? }),
         Command::Rest { roots } => {
             for root in roots {
                 anyhow::ensure!(runtime.wait_for_tree(root, Duration::from_secs(120)).await?, "{root} never rests");
             }
             Ok(Answer::AtRest)
+        }
+    }
+}
+
+/// Ends work, and returns whose work has ended for good.
+async fn end(runtime: &Runtime, thread: ThreadId, how: End) -> anyhow::Result<Option<ThreadId>> {
+    match how {
+        End::Stop => match runtime.stop(thread).await {
+            Ok(()) | Err(RuntimeError::Terminated) => Ok(None),
+            Err(error) => Err(error.into()),
+        },
+        End::Cancel => {
+            let filter = RunFilter { parent: Some(thread), ..RunFilter::default() };
+            let newest = runtime.store().runs(&filter, Page { after: None, limit: 50 }).await?;
+            let Some(run) = newest.iter().find(|run| !run.status.is_terminal()) else { return Ok(None) };
+            runtime.cancel(&run.id).await?;
+            let ended = runtime.wait_for_run(&run.id, PATIENCE).await?;
+            anyhow::ensure!(ended.status.is_terminal(), "run {} goes on", run.id);
+            Ok(Some(run.thread))
+        }
+        End::Terminate => {
+            runtime.terminate(thread).await?;
+            anyhow::ensure!(runtime.wait_for_tree(thread, PATIENCE).await?, "{thread} goes on");
+            Ok(Some(thread))
         }
     }
 }

@@ -55,3 +55,13 @@ async fn files_are_copied_once_in_both_directions() {
 async fn an_effect_of_a_child_happens_once_and_its_result_comes_once() {
     check(Scenario::Effects, 12).await;
 }
+
+#[tokio::test]
+async fn what_is_cancelled_is_cancelled_with_everything_below_it() {
+    check(Scenario::Cancelled, 8).await;
+}
+
+#[tokio::test]
+async fn what_is_terminated_is_terminated_with_everything_below_it() {
+    check(Scenario::Terminated, 8).await;
+}

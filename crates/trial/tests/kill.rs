@@ -9,4 +9,5 @@ async fn killing_a_node_again_and_again_loses_nothing_and_doubles_nothing() {
     let killed = run(Settings { node, rounds: 25, roots: 16 }).await.unwrap();
     assert_eq!(killed.violations, Vec::<String>::new(), "{killed:?}");
     assert!(killed.acknowledged > 50 && killed.effects > 10, "nothing happened: {killed:?}");
+    assert!(killed.ended > 5, "nothing was ended: {killed:?}");
 }

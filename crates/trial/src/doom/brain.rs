@@ -11,6 +11,8 @@ pub(super) fn reply(request: &Request) -> Reply {
         boss(request, &is)
     } else if is("worker_a") {
         worker(request)
+    } else if is("sleeper") {
+        Reply::hang()
     } else if is("worker_b") {
         Reply::text("better")
     } else if is("noter") && request.tool_results().is_empty() {
@@ -30,6 +32,7 @@ fn boss(request: &Request, is: &dyn Fn(&str) -> bool) -> Reply {
         0 if is("resumable") || is("resumable-background") || is("variables") => create(),
         0 if is("handoff") => Reply::call("clerk", json!({})),
         0 if is("attachments") => Reply::call("worker", json!({ "message": "job", "papers": ["/in/a.txt"] })),
+        0 if is("cancelled") || is("terminated") => Reply::call("sleeper", json!({ "message": "job" })),
         0 if is("effects") => Reply::call("noter", json!({ "message": "job" })),
         1 if is("resumable") || (is("resumable-background") && ready) => {
             let reference = results[0].text.rsplit(' ').next().unwrap_or_default();

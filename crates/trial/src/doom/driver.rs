@@ -94,7 +94,7 @@ impl Grave {
         let store = SqliteStore::open(&self.0.path().join("data"))?;
         let dump = checker::dump(&store).await?;
         let effects = lines(&self.0.path().join("ledger"))?;
-        let mut found = checker::check(&dump, &Witnessed { acknowledged: Vec::new(), effects, at_rest: true });
+        let mut found = checker::check(&dump, &Witnessed { effects, at_rest: true, ..Witnessed::default() });
         found.extend(store.check().await?.iter().map(ToString::to_string));
         let history = history(&store, &dump).await?;
         store.close().await;

@@ -9,6 +9,7 @@ use entourage_outside::model::{ModelSettings, Models, ProviderSettings};
 use entourage_outside::tool::Toolbox;
 use entourage_outside::workspace::Workspace;
 use entourage_runtime::{Given, NewRoot, Outgoing, Parts, RootKey, Runtime, SealedVault};
+use entourage_store::{RunFilter, ThreadFilter, all_runs, all_threads};
 use entourage_store_sqlite::SqliteStore;
 use entourage_testkit::dying_store::{DyingStore, Points};
 use std::collections::BTreeMap;
@@ -54,6 +55,7 @@ pub async fn live(settings: &Settings) -> anyhow::Result<usize> {
     let runtime = Runtime::start(parts).await?;
     runtime.resume(None);
     let thread = ask(&runtime, settings.scenario).await?;
+    tokio::time::timeout(REST, end(&runtime, settings.scenario, thread)).await.context("there is nothing to end")??;
     rest(&runtime, thread).await?;
     if settings.scenario == Scenario::Variables {
         give(&runtime, thread, &settings.folder.join("request")).await?;
@@ -65,6 +67,26 @@ pub async fn live(settings: &Settings) -> anyhow::Result<usize> {
 
 async fn rest(runtime: &Runtime, root: ThreadId) -> anyhow::Result<()> {
     anyhow::ensure!(runtime.wait_for_tree(root, REST).await?, "the tree never comes to rest");
+    Ok(())
+}
+
+/// Ends work in the middle, where that is to be: once there is a child. Repeating it changes nothing.
+async fn end(runtime: &Runtime, scenario: Scenario, root: ThreadId) -> anyhow::Result<()> {
+    if !matches!(scenario, Scenario::Cancelled | Scenario::Terminated) {
+        return Ok(());
+    }
+    let mut watcher = runtime.watch(root);
+    let children = ThreadFilter { parent: Some(root), ..ThreadFilter::default() };
+    while all_threads(&**runtime.store(), &children).await?.is_empty() {
+        watcher.next().await;
+    }
+    if scenario == Scenario::Terminated {
+        return Ok(runtime.terminate(root).await?);
+    }
+    let own = RunFilter { thread: Some(root), ..RunFilter::default() };
+    for run in all_runs(&**runtime.store(), &own).await? {
+        runtime.cancel(&run.id).await?;
+    }
     Ok(())
 }
 

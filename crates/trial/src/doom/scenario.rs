@@ -25,6 +25,10 @@ pub enum Scenario {
     Attachments,
     /// A child does something that must not happen twice.
     Effects,
+    /// The work is cancelled while a child is at it.
+    Cancelled,
+    /// The thread is terminated while a child works for it.
+    Terminated,
 }
 
 impl Scenario {
@@ -46,6 +50,9 @@ impl Scenario {
             }
             Self::Attachments => (with_papers(cast::blocking("worker")), returning_papers(worker())),
             Self::Effects => (cast::blocking("noter"), cast::solo("noter", vec![cast::tool("note")])),
+            Self::Cancelled | Self::Terminated => {
+                (cast::blocking("sleeper"), cast::solo("sleeper", vec![cast::tool("note")]))
+            }
         };
         let mut boss = cast::solo("boss", vec![entry]);
         boss.side_a.prompt.instructions = format!("{}{}", cast::mark("boss"), cast::mark(&self.word())).into();

@@ -4,6 +4,7 @@ use super::cluster::{Cluster, Recipe};
 use super::fault::Fault;
 use crate::checker::{self, Witnessed};
 use crate::kill::brain;
+use crate::letters::Letters;
 use crate::node::{Answer, Command};
 use crate::process::lines;
 use anyhow::Context as _;
@@ -66,9 +67,7 @@ struct Driver {
     cluster: Cluster,
     recipe: Recipe,
     roots: Vec<ThreadId>,
-    /// Sent and not acknowledged: to be sent again with the same key.
-    open: Vec<(ThreadId, String)>,
-    acknowledged: Vec<(ThreadId, String)>,
+    letters: Letters,
     faults: BTreeMap<Fault, usize>,
     sent_again: usize,
     sent: usize,
@@ -117,8 +116,7 @@ impl Driver {
             server,
             database,
             roots: Vec::new(),
-            open: Vec::new(),
-            acknowledged: Vec::new(),
+            letters: Letters::default(),
             faults: BTreeMap::new(),
             sent_again: 0,
             sent: 0,
@@ -189,12 +187,12 @@ impl Driver {
         let kind = ["say", "job", "bgd"][fastrand::usize(..3)];
         let (thread, text) = (self.roots[root], format!("{kind}-{root}-{}", self.sent));
         self.sent += 1;
-        self.open.push((thread, text.clone()));
+        self.letters.post(thread, text.clone());
         self.cluster.tell(&Command::Send { thread, text }).await
     }
 
     async fn send_again(&mut self) -> anyhow::Result<()> {
-        for (thread, text) in self.open.clone() {
+        for (thread, text) in self.letters.open() {
             self.sent_again += 1;
             self.cluster.tell(&Command::Send { thread, text }).await?;
         }
@@ -202,9 +200,8 @@ impl Driver {
     }
 
     fn note(&mut self, answer: Answer) {
-        let Answer::Sent { text } = answer else { return };
-        if let Some(place) = self.open.iter().position(|(_, open)| *open == text) {
-            self.acknowledged.push(self.open.remove(place));
+        if let Answer::Sent { text } = answer {
+            self.letters.acknowledge(&text);
         }
     }
 
@@ -214,7 +211,7 @@ impl Driver {
         while begin.elapsed() < self.settings.rest {
             self.cluster.mend()?;
             self.send_again().await?;
-            if self.open.is_empty() {
+            if self.letters.are_acknowledged() {
                 self.cluster.tell(&Command::Rest { roots: self.roots.clone() }).await?;
             }
             let again = tokio::time::sleep(AGAIN);
@@ -224,10 +221,10 @@ impl Driver {
                     () = &mut again => break,
                     answer = self.cluster.hear() => match answer? {
                         Answer::AtRest => return Ok(true),
-                        answer @ (Answer::Created { .. } | Answer::Sent { .. }) => {
-                            let was_open = !self.open.is_empty();
+                        answer @ (Answer::Created { .. } | Answer::Sent { .. } | Answer::Ended { .. }) => {
+                            let was_open = !self.letters.are_acknowledged();
                             self.note(answer);
-                            if was_open && self.open.is_empty() {
+                            if was_open && self.letters.are_acknowledged() {
                                 break;
                             }
                         }
@@ -239,18 +236,20 @@ impl Driver {
     }
 
     async fn judge(self, began: Instant, at_rest: bool) -> anyhow::Result<Disturbed> {
-        let Self { cluster, recipe, database, settings, .. } = self;
+        let Self { cluster, recipe, database, settings, letters, .. } = self;
+        let open = letters.open().len();
         cluster.end().await?;
         let store = PostgresStore::open(database.url(), Options::default()).await?;
         let dump = checker::dump(&store).await?;
         let effects = lines(&recipe.ledger())?;
-        let witnessed = Witnessed { acknowledged: self.acknowledged, effects, at_rest };
+        let acknowledged = letters.into_acknowledged();
+        let witnessed = Witnessed { acknowledged, effects, at_rest, ..Witnessed::default() };
         let mut violations = checker::check(&dump, &witnessed);
         violations.extend(store.check().await?.iter().map(ToString::to_string));
         if at_rest {
             violations.extend(checker::missing_results(&dump, &witnessed));
         } else {
-            violations.push(format!("the trees never come to rest; {} messages are open", self.open.len()));
+            violations.push(format!("the trees never come to rest; {open} messages are open"));
         }
         store.close().await;
         let stale = blocking(|| stale_events(&database));
