@@ -32,11 +32,11 @@ pub(super) struct Return {
 pub fn long_results<'m>(world: &World<'_>, state: &ThreadState, mail: &'m Mail) -> Vec<&'m str> {
     let is_standard =
         |child: &ThreadId| state.children.get(child).is_some_and(|known| known.link.dialect == Dialect::Standard);
-    let endings = mail.iter().filter_map(|letter| match &letter.item {
-        Item::ChildEnded { child, ending, .. } | Item::ChildFinished { child, ending } if is_standard(child) => {
-            Some(ending.text.as_str())
-        }
-        _ => None,
+    let endings = mail.iter().filter_map(|letter| {
+        let (Item::ChildEnded { child, ending, .. } | Item::ChildFinished { child, ending }) = &letter.item else {
+            return None;
+        };
+        is_standard(child).then_some(ending.text.as_str())
     });
     endings.filter(|text| text.len() > world.limits.tool_output_bytes).collect()
 }

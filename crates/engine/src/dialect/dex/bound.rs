@@ -42,9 +42,9 @@ pub fn fit(value: &Value, bytes_max: usize, bounds: Bounds) -> Value {
 }
 
 fn top(value: &Value, part: impl Fn(&Value) -> Value) -> Value {
-    match value {
-        Value::Object(members) => members.iter().map(|(key, member)| (key.clone(), part(member))).collect(),
-        other => part(other),
+    match value.as_object() {
+        Some(members) => members.iter().map(|(key, member)| (key.clone(), part(member))).collect(),
+        None => part(value),
     }
 }
 
