@@ -110,8 +110,14 @@ impl Stax {
 /// The agent that a project defines, else the package. Absent: it defines neither.
 pub(crate) fn read(files: &dyn Files, memory: &dyn Memory) -> Option<Stax> {
     let is_there = |path: &&str| files.kind(path).is_ok();
-    let mut source =
-        Source { files, memory, is_on_disk: files.is_on_disk(), claimed: BTreeSet::new(), luggage: Luggage::default() };
+    let mut source = Source {
+        files,
+        memory,
+        is_on_disk: files.is_on_disk(),
+        is_imported: false,
+        claimed: BTreeSet::new(),
+        luggage: Luggage::default(),
+    };
     match ENTRIES.into_iter().find(is_there) {
         Some(entry) => Some(agent::read(&mut source, entry)),
         None => Some(PACKAGE).filter(is_there).map(|entry| package::read(&mut source, entry)),
@@ -150,8 +156,14 @@ pub(crate) fn claimed(files: &dyn Files, name: &str) -> BTreeSet<String> {
 /// The agents of one definition, and the Markdown files that it names. A project reads the others of an agent's bundle
 /// from its entry; here each is an agent by itself, so that the entry's own list has no effect.
 fn definition(files: &dyn Files, name: &str, faults: &mut Faults) -> (Vec<Declared<Solo>>, BTreeSet<String>) {
-    let mut source =
-        Source { files, memory: &NoMemory, is_on_disk: false, claimed: BTreeSet::new(), luggage: Luggage::default() };
+    let mut source = Source {
+        files,
+        memory: &NoMemory,
+        is_on_disk: false,
+        is_imported: true,
+        claimed: BTreeSet::new(),
+        luggage: Luggage::default(),
+    };
     if !ENTRIES.contains(&name) {
         return (subagents::read(&mut source, name, faults).agents, source.claimed);
     }

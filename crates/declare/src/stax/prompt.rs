@@ -108,6 +108,7 @@ impl Parts {
                 files.contains(&path).then(|| source.text(&path, Spot::START, faults))?
             };
             match *key {
+                "knowledge" | "memory" if source.is_imported => {}
                 "surfaces" => {
                     parts.surface = text("instructions.md");
                     parts.surfaces = texts(source, folder, &files, ".md");

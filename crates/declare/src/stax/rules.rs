@@ -69,6 +69,7 @@ pub fn rules_in(files: &dyn Files, folder: &str) -> Vec<Rule> {
         files,
         memory: &NoMemory,
         is_on_disk: files.is_on_disk(),
+        is_imported: false,
         claimed: BTreeSet::new(),
         luggage: Luggage::default(),
     };

@@ -47,7 +47,10 @@ pub(super) fn is_text(folder: &str, file: &str) -> bool {
 
 /// What lies beside a skill's own file, taken along.
 fn taken(source: &mut Source<'_>, skill: &str, beneath: &[String]) -> Vec<String> {
-    let Source { files, luggage, .. } = source;
+    let Source { files, luggage, is_imported, .. } = source;
+    if *is_imported {
+        return Vec::new();
+    }
     let folder = skill.strip_suffix(FILE).unwrap_or(skill);
     let others = beneath.iter().filter(|path| path.starts_with(folder) && *path != skill);
     others.filter_map(|path| luggage.take(*files, path)).collect()

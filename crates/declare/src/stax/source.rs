@@ -18,6 +18,8 @@ pub(super) struct Source<'a> {
     pub(super) memory: &'a dyn Memory,
     /// Whether the agent finds the files where it works.
     pub(super) is_on_disk: bool,
+    /// Whether the agent goes elsewhere and leaves the files behind.
+    pub(super) is_imported: bool,
     /// The Markdown files that were named.
     pub(super) claimed: BTreeSet<String>,
     /// What was taken along of a bundle.

@@ -123,7 +123,6 @@ fn surfaces_and_the_tree_are_told_and_folders_are_pointed_at() {
         ("surfaces/user.md", "U.\n"),
         ("surfaces/tools.md", "T.\n"),
         ("surfaces/instructions.md", "I.\n"),
-        ("surfaces/x.txt", "X.\n"),
         ("tree/_root/instructions.md", "All.\n"),
         ("tree/src/deep/instructions.md", "Deep.\n"),
         ("facts/a.md", "A.\n"),
