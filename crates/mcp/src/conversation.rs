@@ -114,8 +114,8 @@ impl Conversation {
     }
 }
 
-/// The outer errors say where it happened, with the URL.
-fn innermost(fault: &dyn Error) -> String {
+/// Why it happened. The outer errors say where, with the URL and names of types.
+pub fn innermost(fault: &dyn Error) -> String {
     let mut cause = fault;
     while let Some(inner) = cause.source() {
         cause = inner;

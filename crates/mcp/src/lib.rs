@@ -8,4 +8,4 @@ mod bounded;
 mod client;
 mod conversation;
 
-pub use conversation::Conversation;
+pub use conversation::{Conversation, innermost};

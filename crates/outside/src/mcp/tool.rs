@@ -6,6 +6,7 @@ use super::content;
 use super::slot::Slot;
 use crate::tool::{Call, Output, Tool, Toolbox};
 use async_trait::async_trait;
+use entourage_mcp::innermost;
 use entourage_model::{EffectClass, Name, ToolSpec, server_tool, server_tool_again};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, PaginatedRequestParams};
 use rmcp::service::ServiceError;
@@ -182,6 +183,7 @@ fn said(fault: &ServiceError) -> String {
     match fault {
         ServiceError::McpError(said) => format!("answered with an error: {}", said.message),
         ServiceError::TransportClosed => "its connection ended".to_owned(),
+        ServiceError::TransportSend(fault) => innermost(fault),
         other => other.to_string(),
     }
 }

@@ -64,5 +64,6 @@ async fn an_answer_without_end_ends_the_call() {
         let stage = Stage::at(TempDir::new().unwrap(), address, |settings| settings.message_bytes_max = 1 << 20);
         let text = stage.failed("mcp__sly__huge", "{}").await;
         assert!(text.starts_with("The MCP server `sly` gave no answer"), "{head:?}: {text}");
+        assert!(!text.contains("rmcp::"), "{head:?}: {text}");
     }
 }
