@@ -97,13 +97,6 @@ impl Runtime {
         }
     }
 
-    /// The run that the call waits for. Nothing if it waits for none, or has not been decided upon.
-    pub async fn run_of_call(&self, call: &Driven) -> Result<Option<RunId>, RuntimeError> {
-        let Some(state) = self.state(call.thread).await? else { return Ok(None) };
-        let mut runs = state.children.values().flat_map(|child| &child.runs);
-        Ok(runs.find(|(_, wait)| wait.call() == Some(&call.id)).map(|(run, _)| run.clone()))
-    }
-
     /// Notes that whoever made the call was given its result, where that is how a run ended.
     pub async fn deliver_call(&self, call: &Driven) -> Result<(), RuntimeError> {
         let Some(run) = &call.run else { return Ok(()) };

@@ -124,8 +124,8 @@ impl Mcp {
                 () = wish.cancelled.cancelled() => break,
                 () = &mut patience, if is_asked => {
                     is_asked = false;
-                    if let Some(run) = service.runtime.run_of_call(&call).await? {
-                        let row = service.runtime.run(&run).await?;
+                    if let Some(run) = call.run() {
+                        let row = service.runtime.run(run).await?;
                         let row = row.ok_or_else(|| RuntimeError::NoRun(run.to_string()))?;
                         return Ok(task::begun(&row));
                     }
@@ -204,9 +204,9 @@ impl Mcp {
     async fn take_back(service: &Service, wish: &Wish, call: &mut Driven) -> Result<CallToolResult, RuntimeError> {
         let mut is_open = wish.starts_work();
         loop {
-            if is_open && let Some(run) = service.runtime.run_of_call(call).await? {
+            if is_open && let Some(run) = call.run() {
                 is_open = false;
-                service.runtime.cancel(&run).await?;
+                service.runtime.cancel(run).await?;
             }
             match tokio::time::timeout(LOOK_AGAIN, service.runtime.finish_call(call)).await {
                 Ok(result) => return result.map(|message| told(&message)),
