@@ -21,8 +21,8 @@ const LEFT_BEHIND: &str = "D134";
 /// What stands before the paths of files that are the user's own.
 const HOME: &str = "~/";
 
-/// Takes away what starts commands or reads the environment for a project that nobody trusts: agents that name them do without. What was left out of
-/// the settings has been told of there.
+/// Takes away what starts commands or reads the environment for a project that nobody trusts: agents that name them do
+/// without. What was left out of the settings has been told of there.
 pub(crate) fn distrust(
     loaded: &mut Loaded,
     project: &Project,

@@ -55,8 +55,8 @@ pub use request::{Line, ModelAnswer, ModelRequest, RemoteTask};
 pub use run::{Ending, Outcome, RunStatus, Usage};
 pub use secret::Secret;
 pub use server::{
-    Served, ServerAddress, ServerEntry, ServerKey, ServerValue, Unserved, means_tool, reads_environment, server_name,
-    server_of, server_tool, server_tool_again, server_tools,
+    Served, ServerAddress, ServerEntry, ServerKey, ServerValue, Unserved, means_tool, server_name, server_of,
+    server_tool, server_tool_again, server_tools,
 };
 pub use task::{Assignment, Progress, TaskItem};
 pub use thread::{RegistryEntry, ThreadStatus};

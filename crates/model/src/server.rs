@@ -88,15 +88,10 @@ impl ServerValue {
     pub fn reads_environment(&self) -> bool {
         match self {
             Self::Plain(_) => false,
-            Self::Template(text) => reads_environment(text.reveal()),
+            Self::Template(text) => text.reveal().contains("${"),
             Self::Wanted { .. } => true,
         }
     }
-}
-
-/// Whether a text in which `${NAME}` is filled in holds one.
-pub fn reads_environment(text: &str) -> bool {
-    text.contains("${")
 }
 
 /// What this process knows of servers at the moment.

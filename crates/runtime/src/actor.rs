@@ -355,22 +355,17 @@ impl Actor {
 
     /// What a decision about the input must know beside the thread itself.
     async fn outlook(&mut self, input: &Input) -> Result<Outlook, Gone> {
-        let (looks, folders) = {
+        let (looks, folders, long) = {
             let world = self.inner.world(&self.team, self.tree_left);
-            (looks_at_files(&world, &self.state, input), definition_folders(&world, &self.state, &self.mail, input))
+            let folders = definition_folders(&world, &self.state, &self.mail, input);
+            (looks_at_files(&world, &self.state, input), folders, long_results(&world, &self.state, &self.mail))
         };
-        self.keep_results().await?;
-        let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
-        Ok((files, self.inner.definitions(folders).await))
-    }
-
-    /// What a decision makes files of is there before it is named.
-    async fn keep_results(&mut self) -> Result<(), Gone> {
-        let long = long_results(&self.inner.world(&self.team, self.tree_left), &self.state, &self.mail);
+        // What a decision makes files of is there before it is named.
         for text in long {
             self.inner.store.put_blob(Digest::of(text.as_bytes()), text.as_bytes()).await?;
         }
-        Ok(())
+        let files = if looks { self.inner.files_by_path(self.lease.thread).await? } else { BTreeMap::new() };
+        Ok((files, self.inner.definitions(folders).await))
     }
 
     fn forget_aborted(&mut self, decision: &Decision) {

@@ -204,7 +204,8 @@ impl Runtime {
     }
 
     /// Has these threads wait where their model has no key, or a server that they need cannot be used: they were left
-    /// unfinished, and whoever comes next with what is missing goes on with them. Each holds a slot until then; stopping or cancelling it ends the wait.
+    /// unfinished, and whoever comes next with what is missing goes on with them. Each holds a slot until then; stopping
+    /// or cancelling it ends the wait.
     pub fn spare(&self, threads: impl IntoIterator<Item = ThreadId>) {
         self.inner.spared.lock().unwrap_or_else(PoisonError::into_inner).extend(threads);
     }
