@@ -42,6 +42,11 @@ impl<'a> World<'a> {
         self.team.agent(&state.agent)
     }
 
+    /// Whether somebody outside makes the calls of the agent at work.
+    pub(crate) fn is_driven(&self, state: &ThreadState) -> bool {
+        self.agent(state).is_some_and(|agent| agent.driven)
+    }
+
     pub(crate) fn side(&self, state: &ThreadState, side: Side) -> Option<&'a SideConfig> {
         self.agent(state)?.side(side)
     }

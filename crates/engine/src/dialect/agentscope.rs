@@ -244,7 +244,7 @@ impl Scene<'_> {
             let seconds = Value::from(millis.min(MILLIS_MAX)).as_f64().unwrap_or(0.0) / 1000.0;
             return Ok(Wish::Await { run, seconds });
         }
-        Ok(Wish::Answer(task::live(&run, delegated, self.is_driven())))
+        Ok(Wish::Answer(task::live(&run, delegated, self.world.is_driven(self.state))))
     }
 
     /// Whether the run's ending has not reached this thread.
@@ -270,11 +270,7 @@ impl Scene<'_> {
         let word = given.text("status_filter")?.unwrap_or_default().to_lowercase();
         // A word that nobody knows filters nothing.
         let wanted = RunStatus::ALL.into_iter().find(|status| task::word(*status) == word);
-        Ok(Wish::Answer(task::listed(self.state, wanted, self.is_driven())))
-    }
-
-    fn is_driven(&self) -> bool {
-        self.world.agent(self.state).is_some_and(|agent| agent.driven)
+        Ok(Wish::Answer(task::listed(self.state, wanted, self.world.is_driven(self.state))))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 impl Desk<'_> {
     /// Whether somebody outside makes the calls of this thread, and no model is ever asked.
     pub(super) fn is_driven(&self) -> bool {
-        self.world.agent(self.state).is_some_and(|agent| agent.driven)
+        self.world.is_driven(self.state)
     }
 
     /// The call is begun at once, beside those that are open: one session holds all that overlap. A repeated id is a no-op.

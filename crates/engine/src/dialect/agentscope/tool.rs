@@ -10,8 +10,7 @@ use std::sync::Arc;
 /// None for a thread that may start nobody and has started nobody.
 pub(crate) fn tools(world: &World<'_>, state: &ThreadState) -> Vec<Arc<ToolSpec>> {
     // Whoever drives a thread is always offered the same tools: what they are good for may be declared later.
-    let is_driven = world.agent(state).is_some_and(|agent| agent.driven);
-    if is_too_deep(world, state) || cast(world).is_empty() && !is_driven {
+    if is_too_deep(world, state) || cast(world).is_empty() && !world.is_driven(state) {
         return Vec::new();
     }
     let timeout = "How many seconds to wait for the answer: 30 unless given, at most 600. 0 starts a background task.";
